@@ -1,0 +1,92 @@
+"""Every exception that Clew raises on purpose.
+
+::
+
+    ClewError                     base of all; carries ``thing``, ``reason``, ``remedy``; exit code 1
+    ├── UsageError                what was asked can't be meant (exit code 2)
+    │   ├── OptionError           a value out of range, or an unknown name or key
+    │   └── NotFound              a note, entity or folder that isn't there
+    ├── SourceError               a source that can't be read at all (exit code 3)
+    ├── IndexFileError            (exit code 4)
+    │   ├── NoIndex               there is no index where one was looked for
+    │   ├── BadIndex              the file isn't an index, or is damaged
+    │   ├── IndexTooNew           written by a newer version
+    │   └── IndexMismatch         made with another embedder than the one asked for
+    ├── PublishError              the new index can't be written; the old one is whole (exit code 5)
+    └── ProviderError             a model or its endpoint fails (exit code 6)
+
+A problem with one document is never an exception that leaves a stage: it is a
+:class:`clew.types.Problem`, collected and shown at the end of the run.
+"""
+
+from __future__ import annotations
+
+
+class ClewError(Exception):
+    """An error that names the thing, the reason and the remedy."""
+
+    exit_code = 1
+
+    def __init__(self, thing: str, reason: str, remedy: str = "") -> None:
+        self.thing = thing
+        self.reason = reason
+        self.remedy = remedy
+        super().__init__(thing, reason, remedy)
+
+    def __str__(self) -> str:
+        text = f"{self.thing}: {self.reason}" if self.thing else self.reason
+        return f"{text}. {self.remedy}" if self.remedy else text
+
+
+class UsageError(ClewError):
+    """What was asked can't be meant."""
+
+    exit_code = 2
+
+
+class OptionError(UsageError):
+    """An option's value is out of range, or a name or key is unknown."""
+
+
+class NotFound(UsageError):
+    """A note, an entity or a folder that was named isn't there."""
+
+
+class SourceError(ClewError):
+    """A whole source can't be read."""
+
+    exit_code = 3
+
+
+class IndexFileError(ClewError):
+    """Something is wrong with an index file."""
+
+    exit_code = 4
+
+
+class NoIndex(IndexFileError):
+    """There is no index where one was looked for."""
+
+
+class BadIndex(IndexFileError):
+    """The file isn't a Clew index, or it is damaged."""
+
+
+class IndexTooNew(IndexFileError):
+    """The index was written by a newer version of Clew."""
+
+
+class IndexMismatch(IndexFileError):
+    """The index was made with another embedder than the one asked for."""
+
+
+class PublishError(ClewError):
+    """The new index can't be written; the published one is still whole."""
+
+    exit_code = 5
+
+
+class ProviderError(ClewError):
+    """A model, or the endpoint that serves it, fails."""
+
+    exit_code = 6

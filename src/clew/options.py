@@ -1,0 +1,114 @@
+"""Every option and its default value; nowhere else holds one. Field docs are the documentation's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """Which files of a folder are read."""
+
+    include: tuple[str, ...] = field(
+        default=(), metadata={"help": "Only files that match one of these gitignore-style patterns."}
+    )
+    exclude: tuple[str, ...] = field(
+        default=(), metadata={"help": "No files that match one of these gitignore-style patterns."}
+    )
+    max_bytes: int = field(
+        default=64 * 1024 * 1024,
+        metadata={"help": "Skip files larger than this many bytes, and say so.", "low": 1024},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOptions:
+    """How documents are cut into passages. Sizes are in tokens of the embedder's tokenizer."""
+
+    size: int = field(
+        default=0,
+        metadata={"help": "Most tokens of a chunk; 0 fits the embedder's window.", "low": 0, "high": 8192},
+    )
+    overlap: int = field(
+        default=0,
+        metadata={"help": "Tokens that a chunk repeats of the one before it.", "low": 0, "high": 4096},
+    )
+    record_size: int = field(
+        default=4096,
+        metadata={
+            "help": "A JSONL record is a passage already: it stays whole up to this many tokens.",
+            "low": 16,
+            "high": 65536,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedOptions:
+    """Which model embeds, and how."""
+
+    embedder: str = field(
+        default="minilm",
+        metadata={"help": "Embedder: a name from `clew embedders`, NAME:ARGUMENT, or none."},
+    )
+    batch_tokens: int = field(
+        default=1000,
+        metadata={
+            "help": "Tokens of a batch; about 1,000 keep the activations in cache.",
+            "low": 64,
+            "high": 65536,
+        },
+    )
+    threads: int = field(
+        default=0, metadata={"help": "Threads of the embedder; 0 takes all cores.", "low": 0, "high": 256}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityOptions:
+    """How the graph is partitioned (hierarchical Leiden)."""
+
+    max_size: int = field(
+        default=40,
+        metadata={"help": "Communities larger than this are divided again.", "low": 3, "high": 100000},
+    )
+    resolution: float = field(
+        default=1.0, metadata={"help": "Higher values make smaller communities.", "low": 0.01, "high": 100}
+    )
+    levels: int = field(default=4, metadata={"help": "Most levels of the hierarchy.", "low": 1, "high": 10})
+    seed: int = field(default=7, metadata={"help": "Seed of the partition's random numbers.", "low": 0})
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """All that decides what an index holds."""
+
+    source: SourceOptions = SourceOptions()
+    chunk: ChunkOptions = ChunkOptions()
+    embed: EmbedOptions = EmbedOptions()
+    community: CommunityOptions = CommunityOptions()
+    language: str = field(
+        default="auto",
+        metadata={"help": "Language of the notes (ISO 639-1), or auto to detect it per document."},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How passages are found and ranked."""
+
+    k: int = field(default=10, metadata={"help": "How many passages.", "low": 1, "high": 1000})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """How answers are put together."""
+
+    sentences: int = field(
+        default=6, metadata={"help": "Most sentences of an extractive answer.", "low": 1, "high": 50}
+    )
+    reports: int = field(
+        default=64,
+        metadata={"help": "Most community reports that `global` looks at.", "low": 1, "high": 10000},
+    )
+    related: int = field(default=8, metadata={"help": "Most related entities shown.", "low": 0, "high": 100})

@@ -1,0 +1,198 @@
+"""The seams: what an adapter of each kind must do. One adapter is one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.types import (
+    Analysis,
+    Artifact,
+    Chunk,
+    Community,
+    Document,
+    Edge,
+    Evidence,
+    Floats,
+    Mark,
+    Mention,
+    Node,
+    ParsedDocument,
+    Problem,
+    RawDocument,
+    Report,
+)
+
+
+class Source(Protocol):
+    """Where documents come from."""
+
+    name: str
+
+    def read(self) -> Iterator[RawDocument | Problem]:
+        """Yield every document once, in key order; a document that can't be read is a Problem.
+
+        Raises SourceError if the source as a whole can't be read.
+        """
+        ...
+
+
+class Extractor(Protocol):
+    """Finds marks in one document: a function of that document alone."""
+
+    name: str
+
+    def extract(self, parsed: ParsedDocument) -> Sequence[Mark]:
+        """Return further marks, with text offsets."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """Counts and places a model's tokens."""
+
+    name: str
+
+    def offsets(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        """Return, for each text, the character offsets at which its tokens begin, ascending, shape (n,).
+
+        Special tokens aren't counted.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    name: str  # names the model and its precision; recorded in the index
+    dimension: int
+    window: int  # tokens of a text that the model reads at once
+    languages: frozenset[str]  # ISO 639-1 codes it knows; empty: any
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Return unit vectors for passages, shape (len(texts), dimension); longer texts are cut at the window."""
+        ...
+
+    def embed_question(self, text: str) -> Floats:
+        """Return the unit vector of a question, shape (dimension,)."""
+        ...
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A language model."""
+
+    name: str
+
+    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 1024) -> str:
+        """Return the model's reply. Raises ProviderError."""
+        ...
+
+
+class Progress(Protocol):
+    """What a build tells while it runs."""
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        """A stage begins."""
+        ...
+
+    def advance(self, n: int = 1) -> None:
+        """n more of the current stage's items are done."""
+        ...
+
+    def note(self, text: str) -> None:
+        """A line for the person at the keyboard."""
+        ...
+
+
+class Cache(Protocol):
+    """Content-addressed memory of what was expensive. Losing it loses time, nothing else."""
+
+    def analyses(self, keys: Sequence[str]) -> dict[str, Analysis]:
+        """Return the stored analyses among ``keys`` (hashes of content and options)."""
+        ...
+
+    def put_analyses(self, items: Mapping[str, Analysis]) -> None: ...
+
+    def vectors(self, embedder: str, keys: Sequence[str]) -> dict[str, NDArray[np.float16]]:
+        """Return the stored vectors among ``keys`` (hashes of the embedded text), each of shape (dimension,)."""
+        ...
+
+    def put_vectors(self, embedder: str, items: Mapping[str, NDArray[np.float16]]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Reader(Protocol):
+    """A published index, opened read-only. Every method returns rows in the order of the positions asked for,
+    or, where none are asked for, in position order."""
+
+    path: Path
+    generation: str
+    meta: Mapping[str, Any]
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Return a published array (read-only, kept after the first call). Raises BadIndex if it isn't there."""
+        ...
+
+    def has_array(self, name: str) -> bool: ...
+
+    def count(self, table: str) -> int: ...
+
+    def documents(self, docs: Sequence[int] | None = None) -> list[Document]: ...
+
+    def chunks(self, chunks: Sequence[int]) -> list[Chunk]: ...
+
+    def chunks_of(self, doc: int) -> list[Chunk]: ...
+
+    def nodes(self, nodes: Sequence[int]) -> list[Node]: ...
+
+    def find_nodes(self, normal: str) -> list[Node]:
+        """Return the nodes that have this normal name (see ``clew.text.tokens.normal_name``)."""
+        ...
+
+    def find_documents(self, name: str) -> list[Document]:
+        """Return the documents whose key or location is ``name``, else whose file name or title is."""
+        ...
+
+    def names_of(self, node: int) -> list[str]: ...
+
+    def mentions(
+        self, *, node: int | None = None, chunk: int | None = None, limit: int = 1000
+    ) -> list[Mention]: ...
+
+    def edges(self, *, node: int, kinds: Sequence[str] = (), limit: int = 1000) -> list[Edge]:
+        """Return the edges that begin or end at ``node``, heaviest first."""
+        ...
+
+    def evidence(self, edge: int, limit: int = 20) -> list[Evidence]: ...
+
+    def communities(self, level: int | None = None) -> list[Community]: ...
+
+    def members(self, community: int) -> list[int]: ...
+
+    def reports(self, communities: Sequence[int]) -> list[Report]: ...
+
+    def close(self) -> None: ...
+
+
+class Store(Protocol):
+    """Writes and opens published indexes."""
+
+    def publish(self, path: Path, artifact: Artifact) -> None:
+        """Write beside ``path``, sync, and rename over it. Raises PublishError; the old index is whole then."""
+        ...
+
+    def open(self, path: Path) -> Reader:
+        """Raises NoIndex, BadIndex, IndexTooNew."""
+        ...
+
+    def cache(self, path: Path) -> Cache:
+        """Open (or make) the cache at ``path``."""
+        ...

@@ -1,0 +1,63 @@
+"""What the query stages pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from clew.options import AnswerOptions
+from clew.ports import Embedder, Reader
+from clew.types import Answer, Hit, Seed
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Ranked hits with how they were found. ``walked`` tells whether the graph was used, ``reason`` why."""
+
+    hits: tuple[Hit, ...]
+    seeds: tuple[Seed, ...]
+    walked: bool
+    reason: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+
+
+class Lexicon(Protocol):
+    """The words of the index: how text becomes terms and what each term weighs."""
+
+    def weights(self, question: str) -> dict[str, float]:
+        """Return the question's terms with their inverse document frequency (0 for unknown terms)."""
+        ...
+
+    def terms(self, text: str, language: str) -> list[str]:
+        """Return the index terms of a text, in order, with repeats."""
+        ...
+
+
+class Engine(Protocol):
+    """An open index that can be searched; the modes stand on it."""
+
+    @property
+    def reader(self) -> Reader: ...
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder of the index; None if it holds no vectors."""
+        ...
+
+    @property
+    def lexicon(self) -> Lexicon: ...
+
+    def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
+        """Rank passages. ``basic`` is hybrid search alone, ``local`` walks the graph, ``auto`` decides."""
+        ...
+
+
+class Mode(Protocol):
+    """A way to answer. One file in ``query/modes``; ``name`` and ``summary`` make the help and the docs."""
+
+    name: str
+    summary: str
+
+    def answer(self, question: str, engine: Engine, options: AnswerOptions) -> Answer: ...

@@ -1,0 +1,505 @@
+"""The values that pass between stages: frozen, slotted dataclasses.
+
+Offsets. Inside the document stages every ``start``/``end`` is a *text offset*: a position in
+``text.encode("utf-8")``, where ``text`` is the decoded document. The last document stage turns
+them into *source offsets*, positions in the document's own bytes; for UTF-8, with or without a
+byte order mark, the two are the same numbers. Tables, hits and citations hold source offsets:
+``source_bytes[start:end]`` is exactly the passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+Hashes = NDArray[np.uint64]
+
+MediaType = Literal["markdown", "text", "record"]
+NodeKind = Literal["document", "entity", "tag", "person"]
+EdgeKind = Literal[
+    "references",
+    "replied_to",
+    "tagged_with",
+    "authored_by",
+    "follows",
+    "saved_by",
+    "mentions",
+    "co_occurs_with",
+    "same_as",
+    "defined_by",
+    "related",
+]
+BlockKind = Literal[
+    "frontmatter", "heading", "paragraph", "list", "quote", "code", "table", "html", "footnote", "rule"
+]
+LinkKind = Literal["wikilink", "link", "embed", "image"]
+MarkKind = Literal[
+    "title", "alias", "heading", "tag", "person", "link", "code", "strong", "emphasis", "quoted"
+]
+
+
+# --- what a run says -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something about one document that the summary lists. ``skipped`` says whether it was left out."""
+
+    key: str
+    reason: str
+    remedy: str = ""
+    skipped: bool = True
+
+
+# --- document stages -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """One document as its source gives it. ``data`` is what offsets count in.
+
+    ``key`` is unique within the source and stable: a POSIX path relative to the folder, or a
+    record's id. ``location`` is what a citation shows (a path as the user would type it);
+    ``line`` is the 1-based line of ``location`` at which ``data`` begins.
+    """
+
+    key: str
+    location: str
+    data: bytes
+    media_type: MediaType
+    title: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a document, in source order. ``level`` is a heading's level (1 to 6), else 0."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with what it heads, up to the next heading of any level.
+
+    ``path`` holds the titles from the outermost heading to this one; the text before the first
+    heading is the section with an empty path and level 0. ``start``..``end`` includes the heading.
+    """
+
+    level: int
+    title: str
+    path: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as written. ``target`` is percent-decoded, without its anchor; ``text`` is what a reader sees."""
+
+    kind: LinkKind
+    target: str
+    anchor: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A span that structure sets apart. ``name`` is the plain text; ``value`` what it stands for
+    (a tag without ``#``; a link's target), where that differs. Marks from frontmatter have the
+    offsets of their place there."""
+
+    kind: MarkKind
+    name: str
+    start: int
+    end: int
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A document's structure. Offsets are text offsets.
+
+    ``prose`` lists the spans of natural-language text, ascending and disjoint: without
+    frontmatter, code fences, HTML tags and comments, URLs and link targets. ``code`` lists the
+    spans of code blocks, which are searched but not mined for names.
+    """
+
+    text: str
+    title: str
+    metadata: Mapping[str, Any]
+    blocks: tuple[Block, ...]
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...]
+    marks: tuple[Mark, ...]
+    prose: tuple[tuple[int, int], ...]
+    code: tuple[tuple[int, int], ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """A passage within one section. ``n_tokens`` counts the embedder's tokens."""
+
+    section: int
+    start: int
+    end: int
+    n_tokens: int
+
+
+class TokenFlag(IntFlag):
+    """What the surface of a token, and what stands before it, tell. Stored in a uint16."""
+
+    CAPITAL = 1  # first letter is upper or title case
+    UPPER = 2  # two or more letters, all upper case
+    DIGIT = 4  # has a decimal digit
+    SINGLE = 8  # one character of a script that doesn't put spaces between words
+    CODE = 16  # inside a code block or inline code
+    SENTENCE = 32  # first token of a sentence or of a block
+    GAP_SPACE = 64  # white space (and nothing else) before it
+    GAP_JOIN = 128  # one of - ' ’ . & / _ (and nothing else) before it
+    GAP_BREAK = 256  # anything else before it: other punctuation, a block's edge
+    # none of the three GAP flags: the token follows the one before it immediately
+    CAMEL = 512  # a lower-case letter or digit followed by a capital inside it
+    HEADING = 1024  # inside a heading
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The words of a document, in order; columns of equal length n.
+
+    ``words`` is the document's sorted vocabulary of *normalised* forms (NFKC, case-folded,
+    accents stripped); ``form`` indexes it, shape (n,). ``start``/``end`` are text offsets of the
+    surface. ``flags`` holds :class:`TokenFlag` bits.
+    """
+
+    words: tuple[str, ...]
+    form: Ints
+    start: Ints
+    end: Ints
+    flags: NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """All that the document stages find in one document; cached under its content hash.
+
+    Unlike in :class:`ParsedDocument`, all offsets here are source offsets. ``texts`` holds the
+    decoded text of each chunk, ``lines`` each chunk's first and last 1-based line in ``location``
+    relative to the document's start (line 1).
+    """
+
+    content_hash: str
+    encoding: str
+    language: str
+    title: str
+    metadata: Mapping[str, Any]
+    size: int
+    sections: tuple[Section, ...]
+    chunks: tuple[ChunkSpan, ...]
+    texts: tuple[str, ...]
+    lines: tuple[tuple[int, int], ...]
+    links: tuple[Link, ...]
+    marks: tuple[Mark, ...]
+    tokens: Tokens
+    warnings: tuple[str, ...] = ()
+
+
+# --- the corpus ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A row of ``documents``. ``doc`` is its position in key order.
+
+    ``language`` is an ISO 639-1 code, or ``"und"``. ``line`` is the line of ``location`` where it begins.
+    """
+
+    doc: int
+    id: str
+    key: str
+    location: str
+    title: str
+    language: str
+    encoding: str
+    content_hash: str
+    size: int
+    line: int
+    media_type: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A row of ``chunks``. ``chunk`` is its position in (document, start) order.
+
+    ``start``/``end`` are byte offsets into the source document; ``start_line``/``end_line`` are
+    1-based lines of the document's ``location``.
+    """
+
+    chunk: int
+    id: str
+    doc: int
+    section: int
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    n_tokens: int
+    heading_path: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A row of ``nodes``. ``node`` is its position in (kind, normal name) order.
+
+    ``df`` counts the chunks that mention it; ``degree`` its edges; ``doc`` is the document that a
+    ``document`` node stands for, else -1; ``confidence`` (0 to 1) how sure extraction is that it
+    names something.
+    """
+
+    node: int
+    id: str
+    kind: NodeKind
+    name: str
+    df: int
+    degree: int
+    doc: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An occurrence of a node in a chunk, with source offsets and the surface form."""
+
+    node: int
+    chunk: int
+    start: int
+    end: int
+    surface: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A typed, directed, weighted link between nodes. ``phrase`` is what a model called it, or empty."""
+
+    edge: int
+    id: str
+    kind: EdgeKind
+    source: int
+    target: int
+    weight: float
+    phrase: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place that states an edge, with source offsets."""
+
+    edge: int
+    chunk: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """A cluster of nodes at one ``level`` (0 is the coarsest); ``parent`` is -1 at level 0."""
+
+    community: int
+    id: str
+    level: int
+    parent: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statement of a report, with the place that it is taken from (source offsets)."""
+
+    text: str
+    chunk: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A community's title, summary and findings. ``rating`` (0 to 10) is its weight among its peers."""
+
+    community: int
+    title: str
+    summary: str
+    rating: float
+    members: tuple[int, ...]
+    findings: tuple[Finding, ...]
+
+
+# --- retrieval and answers -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """Where retrieval starts: a node or a chunk, its weight (restart mass), and the reason."""
+
+    kind: Literal["node", "chunk"]
+    position: int
+    label: str
+    weight: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the path that led to a hit: ``source`` —``edge``→ ``target``, with the chunk that states it (-1: none)."""
+
+    source: str
+    edge: str
+    target: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A ranked chunk. ``parts`` holds the score's parts by name, ``why`` a sentence for a person."""
+
+    chunk: Chunk
+    document: Document
+    score: float
+    parts: Mapping[str, float]
+    why: str
+    path: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a statement comes from. ``start``/``end`` are source offsets, lines 1-based."""
+
+    number: int
+    key: str
+    location: str
+    title: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    quote: str
+    chunk_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer and the numbers of the citations that support it."""
+
+    text: str
+    citations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an answer was made: seeds, hits in rank order, counts, and timings in milliseconds."""
+
+    seeds: tuple[Seed, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Text with citations. ``reason`` says why ``mode`` was chosen. ``text`` is empty if nothing was found."""
+
+    question: str
+    text: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    related: tuple[Node, ...]
+    mode: str
+    reason: str
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build did: counts, seconds by stage, and the problems to list."""
+
+    index: str
+    counts: Mapping[str, int]
+    seconds: Mapping[str, float]
+    problems: tuple[Problem, ...]
+    languages: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """All that is published, as columns. See ``docs/schema.md``.
+
+    ``tables`` maps a table's name to its columns (sequences of equal length, in schema order);
+    ``arrays`` holds what search reads whole; ``meta`` the options that made it.
+    """
+
+    tables: Mapping[str, Mapping[str, Sequence[Any] | NDArray[Any]]]
+    arrays: Mapping[str, NDArray[Any]]
+    meta: Mapping[str, Any]
+
+
+# --- views for the fronts ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeView:
+    """An edge with its ends and the places that state it."""
+
+    edge: Edge
+    source: Node
+    target: Node
+    evidence: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCard:
+    """What the graph knows of one node."""
+
+    node: Node
+    names: tuple[str, ...]
+    definitions: tuple[Citation, ...]
+    mentions: tuple[Citation, ...]
+    edges: tuple[EdgeView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A node near another, its walk score (1 for the nearest), the edge kinds that join them, and places that state them."""
+
+    node: Node
+    score: float
+    why: str
+    evidence: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityView:
+    """A community with its report and the ids of its children."""
+
+    community: Community
+    report: Report
+    members: tuple[Node, ...]
+    children: tuple[int, ...]
