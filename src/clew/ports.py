@@ -76,7 +76,8 @@ class Embedder(Protocol):
     def tokenizer(self) -> Tokenizer: ...
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return unit vectors for passages, shape (len(texts), dimension); longer texts are cut at the window."""
+        """Return unit vectors for passages, shape (len(texts), dimension); longer texts are cut at the
+        window."""
         ...
 
     def embed_question(self, text: str) -> Floats:
@@ -121,7 +122,8 @@ class Cache(Protocol):
     def put_analyses(self, items: Mapping[str, Analysis]) -> None: ...
 
     def vectors(self, embedder: str, keys: Sequence[str]) -> dict[str, NDArray[np.float16]]:
-        """Return the stored vectors among ``keys`` (hashes of the embedded text), each of shape (dimension,)."""
+        """Return the stored vectors among ``keys`` (hashes of the embedded text), each of shape
+        (dimension,)."""
         ...
 
     def put_vectors(self, embedder: str, items: Mapping[str, NDArray[np.float16]]) -> None: ...
@@ -138,7 +140,8 @@ class Reader(Protocol):
     meta: Mapping[str, Any]
 
     def array(self, name: str) -> NDArray[Any]:
-        """Return a published array (read-only, kept after the first call). Raises BadIndex if it isn't there."""
+        """Return a published array (read-only, kept after the first call). Raises BadIndex if it isn't
+        there."""
         ...
 
     def has_array(self, name: str) -> bool: ...
@@ -186,7 +189,8 @@ class Store(Protocol):
     """Writes and opens published indexes."""
 
     def publish(self, path: Path, artifact: Artifact) -> None:
-        """Write beside ``path``, sync, and rename over it. Raises PublishError; the old index is whole then."""
+        """Write beside ``path``, sync, and rename over it. Raises PublishError; the old index is whole
+        then."""
         ...
 
     def open(self, path: Path) -> Reader:

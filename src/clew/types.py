@@ -108,7 +108,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as written. ``target`` is percent-decoded, without its anchor; ``text`` is what a reader sees."""
+    """A link as written. ``target`` is percent-decoded, without its anchor; ``text`` is what a reader
+    sees."""
 
     kind: LinkKind
     target: str
@@ -367,7 +368,8 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the path that led to a hit: ``source`` —``edge``→ ``target``, with the chunk that states it (-1: none)."""
+    """One step of the path that led to a hit: ``source`` —``edge``→ ``target``, with the chunk that states
+    it (-1: none)."""
 
     source: str
     edge: str
@@ -424,7 +426,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Text with citations. ``reason`` says why ``mode`` was chosen. ``text`` is empty if nothing was found."""
+    """Text with citations. ``reason`` says why ``mode`` was chosen. ``text`` is empty if nothing was
+    found."""
 
     question: str
     text: str
@@ -487,7 +490,8 @@ class NodeCard:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A node near another, its walk score (1 for the nearest), the edge kinds that join them, and places that state them."""
+    """A node near another, its walk score (1 for the nearest), the edge kinds that join them, and places
+    that state them."""
 
     node: Node
     score: float

@@ -55,7 +55,8 @@ class Graph:
     """Nodes N, names, mentions M, definitions, edges E with their evidence.
 
     ``normal`` is ``normal_name(name)``; two nodes of one kind may share it (two people of one
-    name), so ``node_id`` hashes what tells them apart as well. ``doc`` (N,) is the document that a document node stands for, else -1.
+    name), so ``node_id`` hashes what tells them apart as well. ``doc`` (N,) is the document that a document
+    node stands for, else -1.
 
     ``name_*``: every name by which the dictionary pass finds a node; ``name_key`` is its normal
     name. A key may belong to several nodes.
@@ -106,7 +107,8 @@ class Graph:
 class Partition:
     """A hierarchy of communities, K in all, coarsest level first, in a fixed order within a level.
 
-    ``level``, ``parent`` (-1 at level 0) have shape (K,). ``member_community``, ``member_node``: a row for every
+    ``level``, ``parent`` (-1 at level 0) have shape (K,). ``member_community``, ``member_node``: a row for
+    every
     (community, node) pair; each node is in exactly one community of level 0, and in at most one of
     each deeper level.
     """
