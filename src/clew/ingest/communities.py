@@ -1,0 +1,134 @@
+"""Corpus stage: communities of the graph's nodes, all of them.
+
+What is clustered is a projection of the graph: every node, with the edges that say that two nodes
+are about the same thing. Weights are relative to each other only.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from clew.algo.leiden import hierarchy
+from clew.ingest.model import Corpus, Graph, Partition
+from clew.options import CommunityOptions
+from clew.types import Floats, Ints, Longs
+
+# How much an edge of each kind binds its ends into one theme. Being the same or being defined
+# binds most; an author or a tag is shared by notes of many themes, and following a person says nothing
+# about subjects. Edges of kind ``mentions`` aren't here: mentions are counted below, with idf.
+BINDS = {
+    "same_as": 3.0,
+    "defined_by": 3.0,
+    "related": 2.0,
+    "references": 1.5,
+    "replied_to": 1.5,
+    "co_occurs_with": 1.0,
+    "tagged_with": 1.0,
+    "saved_by": 0.5,
+    "authored_by": 0.3,
+    "follows": 0.2,
+}
+# An edge's own weight is squeezed into this range before: one scale mustn't drown the others.
+LEAST, MOST = 0.25, 4.0
+# A node in more than this share of the documents glues what has nothing else in common.
+HUB = 0.2
+# Below this many documents a share says little.
+FEW = 10
+# Folders as groups for what nothing connects: as deep as they go while there are at most this many.
+MOST_GROUPS = 12
+
+
+def partition(corpus: Corpus, graph: Graph, options: CommunityOptions) -> Partition:
+    """Partition all nodes of the graph. A function of its arguments: the seed is an option."""
+    if not graph.n_nodes:
+        none = np.zeros(0, dtype=np.int32)
+        return Partition(none, none, none, none)
+    source, target, weight = projection(corpus, graph)
+    level, parent, community, node = hierarchy(
+        source,
+        target,
+        weight,
+        graph.n_nodes,
+        max_size=options.max_size,
+        resolution=options.resolution,
+        levels=options.levels,
+        seed=options.seed,
+        group=groups(corpus, graph),
+    )
+    return Partition(level, parent, community, node)
+
+
+def projection(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats]:
+    """Return the edges to cluster: ``source``, ``target``, ``weight``, shape (E',)."""
+    factor = np.array([BINDS.get(kind, 0.0) for kind in graph.edge_kind], dtype=np.float32)
+    weight = factor * np.clip(graph.edge_weight, LEAST, MOST)
+    weight *= _rarity(corpus, graph)[graph.edge_target] if len(weight) else 1.0
+    doc_node, node, strength = _document_edges(corpus, graph)
+    return (
+        np.concatenate([graph.edge_source, doc_node]).astype(np.int32),
+        np.concatenate([graph.edge_target, node]).astype(np.int32),
+        np.concatenate([weight, strength]).astype(np.float32),
+    )
+
+
+def document_nodes(corpus: Corpus, graph: Graph) -> Ints:
+    """Return the node of each document, -1 where it has none, shape (D,)."""
+    found = np.full(len(corpus.documents), -1, dtype=np.int32)
+    has = np.flatnonzero(graph.doc >= 0)
+    found[graph.doc[has]] = has
+    return found
+
+
+def _rarity(corpus: Corpus, graph: Graph) -> Floats:
+    """Return how much sharing each node says, by the documents that name it or point to it, shape (N,)."""
+    doc_node = document_nodes(corpus, graph)
+    pairs = [(graph.mention_node, doc_node[corpus.chunk_doc[graph.mention_chunk]])]
+    pairs.append((graph.edge_target, graph.edge_source))
+    node = np.concatenate([pair[0] for pair in pairs]).astype(np.int64)
+    from_node = np.concatenate([pair[1] for pair in pairs]).astype(np.int64)
+    distinct = np.unique(node * (graph.n_nodes + 1) + from_node + 1)
+    df = np.bincount(distinct // (graph.n_nodes + 1), minlength=graph.n_nodes)
+    total = max(len(corpus.documents), int(df.max(initial=1)), 1)
+    rarity = np.log1p(total / np.maximum(df, 1)) / np.log1p(total)
+    rarity[df > max(HUB * total, FEW)] *= 0.1
+    return np.asarray(rarity, dtype=np.float32)
+
+
+def _document_edges(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats]:
+    """Return an edge from each document to each node it mentions: idf × saturated count."""
+    doc_node = document_nodes(corpus, graph)
+    at = doc_node[corpus.chunk_doc[graph.mention_chunk]].astype(np.int64)
+    node = graph.mention_node.astype(np.int64)
+    keep = (at >= 0) & (at != node)
+    pair, count = np.unique(at[keep] * graph.n_nodes + node[keep], return_counts=True)
+    at, node = pair // graph.n_nodes, pair % graph.n_nodes
+    strength = _rarity(corpus, graph)[node] * (count / (count + 1.0)) * 2
+    return at.astype(np.int32), node.astype(np.int32), strength.astype(np.float32)
+
+
+def groups(corpus: Corpus, graph: Graph) -> Longs:
+    """Return the folder of each node, as a number, for what nothing connects, shape (N,).
+
+    A document's folder is its own; another node's is that of the first document that mentions it;
+    what no document mentions is in folder 0.
+    """
+    folder = _folders([document.key for document in corpus.documents])
+    first = np.full(graph.n_nodes, len(folder), dtype=np.int64)
+    np.minimum.at(first, graph.mention_node, corpus.chunk_doc[graph.mention_chunk].astype(np.int64))
+    first = np.where(graph.doc >= 0, graph.doc, first)
+    return np.append(folder, 0)[first]
+
+
+def _folders(keys: list[str]) -> Longs:
+    """Number the folders of the keys, at the greatest depth at which there are few."""
+    parts = [PurePosixPath(key).parts[:-1] for key in keys]
+    best = np.zeros(len(keys), dtype=np.int64)
+    for depth in range(1, max((len(part) for part in parts), default=0) + 1):
+        names = sorted({part[:depth] for part in parts})
+        if len(names) > MOST_GROUPS:
+            break
+        place = {name: i for i, name in enumerate(names)}
+        best = np.array([place[part[:depth]] for part in parts], dtype=np.int64)
+    return best

@@ -1,0 +1,154 @@
+"""The telling sentences of a community: what its members are, in the notes' own words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.ingest.model import Corpus, Graph
+from clew.text.display import plain
+from clew.text.tokens import normal_words
+from clew.text.units import source_span, units
+from clew.types import Finding, Floats, Ints
+
+# A good finding's length in characters (a wide one counts twice, as it says about as much as two).
+SHORT, GOOD, LONG, LIMIT = 20, 40, 220, 420
+# Within this share of a sentence its subject stands, in most languages that we looked at.
+SUBJECT = 0.4
+# What a sentence earns for naming a member whose heading it stands under, early: most likely it defines it.
+DEFINITION = 1.5
+# For being the first of its passage, where a subject is introduced.
+LEAD = 0.3
+# A member that a chosen finding names already counts this much.
+AGAIN = 0.2
+# Word overlap above which two sentences say the same.
+SAME = 0.5
+SENTENCES_OF_CHUNK = 12  # what stands later in a long passage seldom tells what it is about
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    start: int
+    end: int
+    lead: bool
+    quality: float
+    words: frozenset[str]
+    nodes: tuple[tuple[int, float], ...]  # mentioned nodes with the relative place of the first mention
+
+
+class Telling:
+    """Reads each passage once, however many levels ask for it."""
+
+    def __init__(self, corpus: Corpus, graph: Graph) -> None:
+        self.corpus = corpus
+        self.graph = graph
+        edge = np.arange(corpus.n_chunks + 1)
+        self.mention_at = np.searchsorted(graph.mention_chunk, edge)
+        order = np.lexsort((graph.def_node, graph.def_chunk))
+        self.def_at = np.searchsorted(graph.def_chunk[order], edge)
+        self.def_node = graph.def_node[order]
+        self.def_weight = graph.def_weight[order]
+        self._read: dict[int, list[_Sentence]] = {}
+
+    def findings(
+        self, chunks: list[int], community: int, label: Ints, importance: Floats, most: int
+    ) -> list[Finding]:
+        """Return the most telling sentences of these chunks for a community, most telling first."""
+        pool: list[tuple[int, _Sentence, dict[int, float], float]] = []
+        for chunk in chunks:
+            defined = self._defined(chunk)
+            for sentence in self.sentences(chunk):
+                members = {n: float(importance[n]) for n, _ in sentence.nodes if label[n] == community}
+                extra = LEAD * sentence.lead * (1 if members or defined else 0)
+                for node, place in sentence.nodes:
+                    if node in members and node in defined and place < SUBJECT:
+                        extra = max(extra, DEFINITION * defined[node] * members[node])
+                pool.append((chunk, sentence, members, extra))
+        return _choose(pool, most)
+
+    def _defined(self, chunk: int) -> dict[int, float]:
+        span = slice(int(self.def_at[chunk]), int(self.def_at[chunk + 1]))
+        return dict(zip(self.def_node[span].tolist(), self.def_weight[span].tolist(), strict=True))
+
+    def sentences(self, chunk: int) -> list[_Sentence]:
+        """Return the sentences of a chunk that could stand in a report."""
+        found = self._read.get(chunk)
+        if found is None:
+            found = self._read[chunk] = self._sentences(chunk)
+        return found
+
+    def _sentences(self, chunk: int) -> list[_Sentence]:
+        corpus = self.corpus
+        document = corpus.documents[int(corpus.chunk_doc[chunk])]
+        text = corpus.text(chunk)
+        low, high = int(corpus.chunk_start[chunk]), int(corpus.chunk_end[chunk])
+        begin, end = int(self.mention_at[chunk]), int(self.mention_at[chunk + 1])
+        starts = self.graph.mention_start[begin:end]
+        nodes = self.graph.mention_node[begin:end]
+        found: list[_Sentence] = []
+        spans = [u for u in units(text, markdown=document.media_type == "markdown") if u.kind == "sentence"]
+        for unit in spans[:SENTENCES_OF_CHUNK]:
+            raw = text[unit.start : unit.end]
+            shown = plain(raw)
+            quality = _quality(raw, shown)
+            span = source_span(text, unit.start, unit.end, low, high, document.encoding) if quality else None
+            if span is None:
+                continue
+            a, b = (int(i) for i in np.searchsorted(starts, span))
+            places: dict[int, float] = {}
+            for node, at in zip(nodes[a:b].tolist(), starts[a:b].tolist(), strict=True):
+                places.setdefault(node, (at - span[0]) / (span[1] - span[0]))
+            words = frozenset(normal_words(shown))
+            found.append(_Sentence(raw, *span, not found, quality, words, tuple(places.items())))
+        return found
+
+
+def _choose(pool: list[tuple[int, _Sentence, dict[int, float], float]], most: int) -> list[Finding]:
+    """Pick one by one: each time what says most about the members that nothing chosen names yet."""
+    chosen: list[tuple[int, _Sentence]] = []
+    covered: set[int] = set()
+    while pool and len(chosen) < most:
+        best, best_value = -1, 0.0
+        for at, (_, sentence, members, extra) in enumerate(pool):
+            news = sum(value * (AGAIN if node in covered else 1.0) for node, value in members.items())
+            stale = AGAIN if members and covered.issuperset(members) else 1.0
+            value = sentence.quality * (min(news, 2.0) + extra * stale)
+            if value > best_value:
+                best, best_value = at, value
+        if best < 0:
+            break
+        chunk, sentence, members, _ = pool.pop(best)
+        chosen.append((chunk, sentence))
+        covered.update(members)
+        pool = [item for item in pool if _overlap(item[1].words, sentence.words) < SAME]
+    return [Finding(sentence.text, chunk, sentence.start, sentence.end) for chunk, sentence in chosen]
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / max(min(len(a), len(b)), 1)
+
+
+def _quality(raw: str, shown: str) -> float:
+    """Return how well a sentence stands alone, 0 to 1: its length, its letters, and how it ends."""
+    wide = sum(char >= "\u2e80" for char in shown) if not shown.isascii() else 0
+    size = len(shown) + wide
+    if size < SHORT or size > LIMIT:
+        return 0.0
+    letters = sum(char.isalpha() for char in shown)
+    if letters < 0.6 * len(shown):  # numbers, code, paths; spaces make a fifth of a text
+        return 0.0
+    value = 1.0
+    if size < GOOD:
+        value *= 0.5 + 0.5 * (size - SHORT) / (GOOD - SHORT)
+    elif size > LONG:
+        value *= max(0.3, 1 - (size - LONG) / (LIMIT - LONG))
+    if len(shown) < 0.5 * len(raw):  # mostly link targets
+        value *= 0.3
+    last = shown.rstrip("\"'”’»)")[-1:]
+    if last in ":：?？؟":  # announces what follows, or asks for it
+        value *= 0.4
+    elif last not in ".!。！…؟۔।॥":  # a fragment: an item of a list, a caption
+        value *= 0.7
+    return value

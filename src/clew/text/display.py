@@ -1,0 +1,46 @@
+"""Marked-up text as a reader sees it."""
+
+from __future__ import annotations
+
+import html
+import re
+
+CODE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+# In this order: each works on what those before have left.
+MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL), " "),
+    (re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE), ""),
+    (re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]]*\]\([^)\n]*\)"), ""),
+    (re.compile(r"\[\[(?:[^\]|\n]*\|)([^\]\n]+)\]\]"), r"\1"),
+    (re.compile(r"\[\[#?([^\]\n]+)\]\]"), r"\1"),
+    (re.compile(r"\[\^[^\]\s]+\]:?"), ""),
+    (re.compile(r"\[([^\[\]]+)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)"), r"\1"),
+    (re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\])"), r"\1"),
+    (re.compile(r"<(https?://[^>\s]+)>"), r"\1"),
+    (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+    (re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=[^\s\\])\1(?!\w)", re.DOTALL), r"\2"),
+    (re.compile(r"(?<!\\)\*{1,3}(?=\S)(.+?)(?<=[^\s\\])\*{1,3}", re.DOTALL), r"\1"),
+    (re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1", re.DOTALL), r"\2"),
+    (re.compile(r"\s\^[\w-]+$", re.MULTILINE), ""),
+    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
+)
+ROOM = re.compile(r"\s+")
+PLACE = re.compile("\ue000(\\d+)\ue001")  # private use characters stand for code spans meanwhile
+
+
+def plain(text: str) -> str:
+    """Return a piece of Markdown without its markup, on one line. Inline code keeps its characters."""
+    kept: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        kept.append(match[2].strip() or match[2])
+        return f"\ue000{len(kept) - 1}\ue001"
+
+    if "\ue000" in text:
+        return ROOM.sub(" ", text).strip()
+    out = CODE.sub(keep, text)
+    for pattern, replacement in MARKUP:
+        out = pattern.sub(replacement, out)
+    out = html.unescape(out)
+    out = PLACE.sub(lambda match: kept[int(match[1])], out)
+    return ROOM.sub(" ", out).strip()
