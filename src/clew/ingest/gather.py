@@ -1,0 +1,106 @@
+"""First corpus stage: all documents' tokens and chunks side by side, over one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+import numpy as np
+
+from clew.ids import make_id
+from clew.ingest.model import Corpus
+from clew.types import Analysis, Document, Ints, Longs, RawDocument
+
+
+def gather(raws: Sequence[RawDocument], analyses: Sequence[Analysis]) -> Corpus:
+    """Return the corpus of documents given in any order; ``analyses[i]`` belongs to ``raws[i]``.
+
+    Documents are numbered in key order, so the corpus doesn't depend on how it came about.
+    """
+    pairs = sorted(zip(raws, analyses, strict=True), key=lambda pair: (pair[0].key, pair[1].content_hash))
+    ordered = tuple(analysis for _, analysis in pairs)
+    documents = tuple(_document(doc, raw, analysis) for doc, (raw, analysis) in enumerate(pairs))
+    doc_tokens = _edges(len(analysis.tokens.form) for analysis in ordered)
+    doc_chunks = _edges(len(analysis.chunks) for analysis in ordered)
+    words, form = _vocabulary(ordered, doc_tokens)
+    start = _join([analysis.tokens.start for analysis in ordered])
+    end = _join([analysis.tokens.end for analysis in ordered])
+    flags = [analysis.tokens.flags for analysis in ordered]
+    chunk_doc = np.repeat(np.arange(len(ordered), dtype=np.int32), np.diff(doc_chunks))
+    chunk_start = _column(span.start for analysis in ordered for span in analysis.chunks)
+    chunk_end = _column(span.end for analysis in ordered for span in analysis.chunks)
+    token_doc = np.repeat(np.arange(len(ordered), dtype=np.int64), np.diff(doc_tokens))
+    token_lo = _places(token_doc, start, chunk_doc, chunk_start, "left")
+    token_hi = _places(token_doc, end, chunk_doc, chunk_end, "right")
+    return Corpus(
+        documents=documents,
+        analyses=ordered,
+        doc_chunks=doc_chunks,
+        chunk_doc=chunk_doc,
+        chunk_start=chunk_start,
+        chunk_end=chunk_end,
+        words=words,
+        form=form,
+        start=start,
+        end=end,
+        flags=np.concatenate(flags) if flags else np.zeros(0, dtype=np.uint16),
+        doc_tokens=doc_tokens,
+        token_lo=token_lo,
+        token_hi=np.maximum(token_lo, token_hi),
+    )
+
+
+def _document(doc: int, raw: RawDocument, analysis: Analysis) -> Document:
+    return Document(
+        doc=doc,
+        id=make_id("document", raw.key),
+        key=raw.key,
+        location=raw.location,
+        title=analysis.title,
+        language=analysis.language,
+        encoding=analysis.encoding,
+        content_hash=analysis.content_hash,
+        size=analysis.size,
+        line=raw.line,
+        media_type=raw.media_type,
+        metadata=analysis.metadata,
+    )
+
+
+def _edges(sizes: Iterable[int]) -> Longs:
+    """Return 0 and the running sums, shape (n + 1,)."""
+    return np.cumsum(np.fromiter(chain((0,), sizes), dtype=np.int64), dtype=np.int64)
+
+
+def _column(values: Iterable[int]) -> Ints:
+    return np.fromiter(values, dtype=np.int32)
+
+
+def _join(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+
+
+def _vocabulary(analyses: Sequence[Analysis], doc_tokens: Longs) -> tuple[tuple[str, ...], Ints]:
+    """Merge the documents' vocabularies and renumber their tokens' forms."""
+    vocabularies = [analysis.tokens.words for analysis in analyses]
+    words = tuple(sorted(set().union(*vocabularies)))
+    place = {word: number for number, word in enumerate(words)}
+    sizes = _edges(map(len, vocabularies))
+    number = np.fromiter(
+        map(place.__getitem__, chain.from_iterable(vocabularies)), dtype=np.int32, count=int(sizes[-1])
+    )
+    if not len(number):
+        return words, np.zeros(0, dtype=np.int32)
+    local = _join([analysis.tokens.form for analysis in analyses])
+    shift = np.repeat(sizes[:-1], np.diff(doc_tokens))
+    return words, number[local + shift]
+
+
+def _places(token_doc: Longs, at: Ints, chunk_doc: Ints, edge: Ints, side: str) -> Longs:
+    """Return, for each chunk, how many tokens come before its ``edge``, all documents in one search.
+
+    ``left``: tokens that begin before the edge; ``right``: tokens that end at the edge or before it.
+    """
+    key = (token_doc << 32) | at.astype(np.int64)
+    wanted = (chunk_doc.astype(np.int64) << 32) | edge.astype(np.int64)
+    return np.searchsorted(key, wanted, side="left" if side == "left" else "right").astype(np.int64)
