@@ -1,0 +1,192 @@
+"""What can be plugged in, by kind and name. Listing imports no plug-in; loading imports exactly one.
+
+Built-ins stand in a literal table, so that the command line's choices and the documentation's tables
+cost nothing to make. A package outside adds its own by an entry point in the group ``clew.<kind>``::
+
+    [project.entry-points."clew.embedders"]
+    mymodel = "my_package.clew_embedder:make"
+
+What a target must be, by kind:
+
+- ``sources``: ``open_source(path, options, name) -> Source``
+- ``extractors``: ``make() -> Extractor``
+- ``embedders``: ``make(argument, options) -> Embedder``, the argument being what follows ``NAME:``
+- ``llms``: ``make(argument) -> ChatModel``
+- ``stores``: ``make() -> Store``
+- ``modes``: ``make() -> Mode``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Literal, get_args
+
+from clew.errors import OptionError
+from clew.options import EmbedOptions
+from clew.ports import Embedder
+
+Kind = Literal["sources", "extractors", "embedders", "llms", "stores", "modes"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+NO_EMBEDDER = "none"  # the value of --embedder that asks for an index without vectors
+ENDPOINT_SCHEMES = ("http://", "https://")  # an embedder given as a URL is an OpenAI-compatible endpoint
+
+_SINGULAR: dict[str, str] = {
+    "sources": "source",
+    "extractors": "extractor",
+    "embedders": "embedder",
+    "llms": "language model",
+    "stores": "store",
+    "modes": "mode",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One thing that can be loaded. ``target`` is ``"module:attribute"``; ``package`` the distribution
+    that brings it, empty for a built-in."""
+
+    name: str
+    target: str
+    summary: str
+    package: str = ""
+
+
+BUILT_IN: dict[str, tuple[Plugin, ...]] = {
+    "sources": (
+        Plugin(
+            "folder", "clew.sources.folder:open_source", "Markdown and text files of a folder, or one file"
+        ),
+        Plugin("jsonl", "clew.sources.jsonl:open_source", "A JSONL corpus: one document a line"),
+    ),
+    "extractors": (),
+    "embedders": (
+        Plugin(
+            "minilm",
+            "clew.embedders.minilm:make",
+            "all-MiniLM-L6-v2: English, 384 dimensions; installed with Clew",
+        ),
+        Plugin(
+            "use",
+            "clew.embedders.use:make",
+            "Universal Sentence Encoder: 16 languages, 512 dimensions; extra `multilingual`",
+        ),
+        Plugin(
+            "e5",
+            "clew.embedders.e5:make",
+            "multilingual-e5-small: about 100 languages, 384 dimensions, slower; extra `multilingual`",
+        ),
+        Plugin(
+            "openai",
+            "clew.embedders.openai:make",
+            "An OpenAI-compatible endpoint: openai:MODEL or https://HOST/v1#MODEL; extra `openai`",
+        ),
+        Plugin(
+            "onnx",
+            "clew.embedders.onnx:make",
+            "A sentence-embedding model in a folder with model.onnx and tokenizer.json: onnx:FOLDER",
+        ),
+    ),
+    "llms": (),
+    "stores": (Plugin("duckdb", "clew.stores.duckdb:make", "One DuckDB file, and a SQLite cache beside it"),),
+    "modes": (
+        Plugin("basic", "clew.query.modes.basic:make", "Hybrid search alone: words and vectors"),
+        Plugin("local", "clew.query.modes.local:make", "A walk over the graph from what the question names"),
+        Plugin("global", "clew.query.modes.global_:make", "The themes, from reports on communities"),
+        Plugin("drift", "clew.query.modes.drift:make", "A look at the reports, then local follow-ups"),
+    ),
+}
+
+
+def plugins(kind: str) -> list[Plugin]:
+    """Return the plug-ins of a kind: built-ins in the table's order, then outsiders by name.
+
+    An outsider can't take a built-in's name. Raises OptionError if there is no such kind.
+    """
+    built_in = _built_in(kind)
+    taken = {plugin.name for plugin in built_in}
+    outside = {plugin.name: plugin for plugin in _outsiders(kind) if plugin.name not in taken}
+    return [*built_in, *(outside[name] for name in sorted(outside))]
+
+
+def names(kind: str) -> list[str]:
+    """Return the names that ``load`` takes, without importing a plug-in."""
+    return [plugin.name for plugin in plugins(kind)]
+
+
+def load(kind: str, name: str) -> Any:
+    """Import the plug-in's module and return its factory.
+
+    Raises OptionError if the name is unknown, or if an outsider's module can't be imported.
+    """
+    found = next((plugin for plugin in _built_in(kind) if plugin.name == name), None)
+    # Built-ins are looked up first: reading the entry points of all installed packages takes some
+    # 20 ms that a command with built-ins alone shouldn't pay.
+    if found is None:
+        found = next((plugin for plugin in plugins(kind) if plugin.name == name), None)
+    if found is None:
+        raise unknown(_SINGULAR[kind], name, names(kind))
+    module, _, attribute = found.target.partition(":")
+    try:
+        target: Any = import_module(module)
+        for part in attribute.split("."):
+            target = getattr(target, part)
+    except (ImportError, AttributeError) as error:
+        if not found.package:
+            raise
+        raise OptionError(
+            f"{_SINGULAR[kind]} {name!r}",
+            f"the package {found.package} offers it, but it can't be imported ({error})",
+            f"Upgrade or uninstall {found.package}",
+        ) from error
+    return target
+
+
+def make_embedder(options: EmbedOptions) -> Embedder | None:
+    """Return the embedder that the options name, or None for ``none``.
+
+    The value is NAME, NAME:ARGUMENT, or the URL of an OpenAI-compatible endpoint.
+    Raises OptionError if the name is unknown, the argument wrong or a package missing.
+    """
+    value = options.embedder.strip()
+    if value == NO_EMBEDDER:
+        return None
+    if value.startswith(ENDPOINT_SCHEMES):
+        name, argument = "openai", value
+    else:
+        name, _, argument = value.partition(":")
+    if name not in {plugin.name for plugin in _built_in("embedders")}:
+        known = [*names("embedders"), NO_EMBEDDER]
+        if name not in known:
+            raise unknown("embedder", name, known)
+    embedder: Embedder = load("embedders", name)(argument, options)
+    return embedder
+
+
+def unknown(thing: str, name: str, known: Iterable[str]) -> OptionError:
+    """Return the error for a name that isn't among the known ones: it gives the nearest, and all."""
+    choices = list(known)
+    near = get_close_matches(name, choices, n=1, cutoff=0.5)
+    remedy = f"Did you mean {near[0]!r}? " if near else ""
+    listed = ", ".join(choices) if choices else "none"
+    return OptionError(f"{thing} {name!r}", "there is none of that name", f"{remedy}Known: {listed}")
+
+
+def _built_in(kind: str) -> tuple[Plugin, ...]:
+    try:
+        return BUILT_IN[kind]
+    except KeyError:
+        raise unknown("kind of plug-in", kind, KINDS) from None
+
+
+def _outsiders(kind: str) -> list[Plugin]:
+    from importlib.metadata import entry_points
+
+    found = []
+    for point in entry_points(group=f"clew.{kind}"):
+        package = point.dist.name if point.dist is not None else "an unnamed package"
+        found.append(Plugin(point.name, point.value, f"From the package {package}", package))
+    return sorted(found, key=lambda plugin: (plugin.name, plugin.package, plugin.target))
