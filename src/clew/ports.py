@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -174,6 +175,8 @@ class Reader(Protocol):
         """Return the edges that begin or end at ``node``, heaviest first."""
         ...
 
+    def edge_rows(self, edges: Sequence[int]) -> list[Edge]: ...
+
     def evidence(self, edge: int, limit: int = 20) -> list[Evidence]: ...
 
     def communities(self, level: int | None = None) -> list[Community]: ...
@@ -181,6 +184,10 @@ class Reader(Protocol):
     def members(self, community: int) -> list[int]: ...
 
     def reports(self, communities: Sequence[int]) -> list[Report]: ...
+
+    def stale(self) -> bool:
+        """Tell whether another index has been published at this path since it was opened."""
+        ...
 
     def close(self) -> None: ...
 
@@ -195,6 +202,10 @@ class Store(Protocol):
 
     def open(self, path: Path) -> Reader:
         """Raises NoIndex, BadIndex, IndexTooNew."""
+        ...
+
+    def writing(self, path: Path) -> AbstractContextManager[None]:
+        """Hold the lock of whoever indexes to ``path``. Raises PublishError naming the holder."""
         ...
 
     def cache(self, path: Path) -> Cache:

@@ -1,0 +1,258 @@
+"""The façade: an index to build, open and ask. All wiring of adapters is here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from clew import registry
+from clew.errors import IndexMismatch, NotFound, OptionError, UsageError
+from clew.ingest.build import build
+from clew.options import AnswerOptions, EmbedOptions, IndexOptions
+from clew.ports import Embedder, Progress, Reader, Source, Store
+from clew.query import views
+from clew.query.ask import ask
+from clew.query.engine import IndexEngine
+from clew.types import (
+    Answer,
+    BuildResult,
+    CommunityView,
+    EdgeView,
+    Hit,
+    NodeCard,
+    Related,
+)
+
+DEFAULT_STORE = "duckdb"
+DEFAULT_EMBEDDER = EmbedOptions().embedder
+FOLDER = ".clew"
+FILE = "index.duckdb"
+SEARCH_MODES = ("auto", "basic", "local")
+
+
+class SilentProgress:
+    """A Progress that says nothing."""
+
+    def stage(self, name: str, total: int | None = None) -> None: ...
+
+    def advance(self, n: int = 1) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+class Index:
+    """A published index, open for reading.
+
+    It follows its file: when another process publishes a newer index at the same path, the next
+    call reads that one. Use it as a context manager, or call :meth:`close`. ``file`` is its path.
+    """
+
+    def __init__(self, path: Path, store: Store, embed: EmbedOptions | None = None) -> None:
+        self.file = path
+        self.result: BuildResult | None = None
+        self._store = store
+        self._embed = embed
+        self._engine = self._open()
+
+    # --- making and opening ---
+
+    @classmethod
+    def build(
+        cls,
+        paths: Sequence[str | Path],
+        path: str | Path | None = None,
+        *,
+        options: IndexOptions | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Index folders, files and JSONL corpora, publish at ``path``, and open it.
+
+        Without ``path`` the index goes to ``.clew/index.duckdb`` in the first folder. What the build
+        did, with the documents that it skipped and why, is in ``result``.
+        Raises NotFound for a path that isn't there, OptionError, SourceError, PublishError.
+        """
+        options = options if options is not None else IndexOptions()
+        goal = Path(path) if path is not None else default_path(paths)
+        store: Store = registry.load("stores", DEFAULT_STORE)()
+        sources = open_sources(paths, options)
+        embedder = registry.make_embedder(options.embed)
+        sizing = embedder if embedder is not None else _default_embedder(options.embed)
+        extractors = [registry.load("extractors", name)() for name in registry.names("extractors")]
+        with store.writing(goal):
+            cache = store.cache(goal.parent / "cache.sqlite")
+            try:
+                result = build(
+                    sources,
+                    goal,
+                    options,
+                    store=store,
+                    cache=cache,
+                    embedder=embedder,
+                    tokenizer=sizing.tokenizer,
+                    window=sizing.window,
+                    extractors=extractors,
+                    progress=progress if progress is not None else SilentProgress(),
+                )
+            finally:
+                cache.close()
+        index = cls(goal, store)
+        index.result = result
+        if embedder is not None:
+            index._embedder_made = embedder
+        return index
+
+    @classmethod
+    def open(cls, path: str | Path, *, embedder: str | None = None) -> Self:
+        """Open a published index.
+
+        ``embedder`` says which one is expected; without it, the one that made the index is used.
+        Raises NoIndex, BadIndex, IndexTooNew, and IndexMismatch if the index has another embedder's
+        vectors.
+        """
+        store: Store = registry.load("stores", DEFAULT_STORE)()
+        return cls(Path(path), store, EmbedOptions(embedder=embedder) if embedder is not None else None)
+
+    def _open(self) -> IndexEngine:
+        reader = self._store.open(self.file)
+        if self._embed is not None:
+            _check(reader, registry.make_embedder(self._embed), self.file)
+        return IndexEngine(reader, self._load_embedder)
+
+    _embedder_made: Embedder | None = None
+
+    def _load_embedder(self) -> Embedder:
+        if self._embedder_made is None:
+            stored = self._engine.reader.meta["options"]["embed"]
+            made = registry.make_embedder(self._embed or EmbedOptions(embedder=stored["embedder"]))
+            if made is None:
+                raise UsageError("embedder none", "the index has vectors", "Leave --embedder out")
+            _check(self._engine.reader, made, self.file)
+            self._embedder_made = made
+        return self._embedder_made
+
+    @property
+    def engine(self) -> IndexEngine:
+        """The engine of the newest published generation."""
+        if self._engine.reader.stale():
+            old = self._engine
+            self._engine = self._open()
+            old.reader.close()
+        return self._engine
+
+    # --- asking ---
+
+    def search(self, question: str, k: int = 10, mode: str = "auto") -> list[Hit]:
+        """Return the k best passages for a question. ``mode``: auto, basic (no graph), local (walk)."""
+        if k < 1:
+            raise OptionError("k", f"{k} isn't a number of passages", "Use 1 or more")
+        if mode not in SEARCH_MODES:
+            raise registry.unknown("search mode", mode, SEARCH_MODES)
+        return list(self.engine.search(question, k, mode).hits)
+
+    def ask(self, question: str, mode: str = "auto", *, options: AnswerOptions | None = None) -> Answer:
+        """Answer a question with citations. ``mode``: auto, basic, local, global or drift."""
+        known = ["auto", *registry.names("modes")]
+        if mode not in known:
+            raise registry.unknown("mode", mode, known)
+        modes = {name: registry.load("modes", name) for name in registry.names("modes")}
+        answer: Answer = ask(question, self.engine, mode, options or AnswerOptions(), modes)
+        return answer
+
+    # --- the graph ---
+
+    def show(self, name: str) -> NodeCard:
+        """Return what the graph knows of a note, entity, tag or person.
+
+        Raises NotFound with the nearest names.
+        """
+        return views.card(self.engine.space, name)
+
+    def related(self, name: str, k: int = 10) -> list[Related]:
+        """Return the nodes nearest to a name's, best first."""
+        return views.related(self.engine.space, name, k)
+
+    def path(self, a: str, b: str, max_steps: int = 6) -> list[EdgeView]:
+        """Return the edges of the cheapest path between two names, or nothing if there is none."""
+        return views.path(self.engine.space, a, b, max_steps)
+
+    def communities(self, level: int | None = None) -> list[CommunityView]:
+        """Return the communities of a level (0 is the coarsest), or of all."""
+        return views.communities(self.engine.space, level)
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the index holds and how it was made."""
+        reader = self.engine.reader
+        tables = ("documents", "chunks", "nodes", "mentions", "edges", "communities", "reports")
+        return {
+            "index": str(self.file),
+            "bytes": self.file.stat().st_size,
+            "generation": reader.generation,
+            **{table: reader.count(table) for table in tables},
+            **{key: reader.meta.get(key) for key in ("embedder", "dimension", "languages", "clew_version")},
+            "options": reader.meta.get("options"),
+        }
+
+    def close(self) -> None:
+        """Close the file."""
+        self._engine.reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def default_path(paths: Sequence[str | Path]) -> Path:
+    """Return where the index of these paths goes unless told otherwise."""
+    if not paths:
+        raise UsageError("index", "no folder or file was named", "Say which: clew index ~/notes")
+    first = Path(paths[0])
+    return (first if first.is_dir() else first.parent) / FOLDER / FILE
+
+
+def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:
+    """Return a source for each path, by what it is. Raises NotFound."""
+    if not paths:
+        raise UsageError("index", "no folder or file was named", "Say which: clew index ~/notes")
+    sources: list[Source] = []
+    taken: set[str] = set()
+    for given in paths:
+        path = Path(given).expanduser()
+        if not path.exists():
+            raise NotFound(str(given), "there is no such file or folder", "Check the spelling")
+        kind = "jsonl" if path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson") else "folder"
+        base = name = path.resolve().name or "notes"
+        number = 2
+        while name in taken:
+            name, number = f"{base}-{number}", number + 1
+        taken.add(name)
+        sources.append(registry.load("sources", kind)(path, options.source, name))
+    return sources
+
+
+def _default_embedder(options: EmbedOptions) -> Embedder:
+    embedder = registry.make_embedder(replace(options, embedder=DEFAULT_EMBEDDER))
+    assert embedder is not None
+    return embedder
+
+
+def _check(reader: Reader, embedder: Embedder | None, path: Path) -> None:
+    """Raise IndexMismatch if the index has vectors of another embedder."""
+    made = reader.meta.get("embedder")
+    if embedder is None or made is None or made == embedder.name:
+        return
+    raise IndexMismatch(
+        str(path),
+        f"its vectors are of {made} ({reader.meta.get('dimension')} dimensions), "
+        f"not of {embedder.name} ({embedder.dimension} dimensions)",
+        "Leave --embedder out, or index again with it",
+    )
+
+
+__all__ = ["Index", "SilentProgress", "default_path", "open_sources"]

@@ -1,0 +1,226 @@
+"""Last corpus stage: everything that is published, as columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algo.bm25 import Postings
+from clew.ids import make_id
+from clew.ingest.model import Corpus, Graph, Partition
+from clew.text.terms import term_hash
+from clew.types import Artifact, EdgeKind, Ints, Report
+
+Column = Sequence[Any] | NDArray[Any]
+Table = dict[str, Column]
+
+KINDS = ("document", "entity", "person", "tag")  # graph.node_kind indexes this
+EDGE_KINDS = get_args(EdgeKind)  # edges.kind indexes this
+
+
+def assemble(
+    corpus: Corpus,
+    graph: Graph,
+    partition: Partition,
+    reports: Sequence[Report],
+    postings: Postings,
+    meta: Mapping[str, Any],
+) -> Artifact:
+    """Return the artifact of an index without vectors; they are two arrays that come later."""
+    links = _links(graph)
+    df = np.bincount(links[1], minlength=graph.n_nodes).astype(np.int32)
+    degree = np.bincount(np.concatenate([graph.edge_source, graph.edge_target]), minlength=graph.n_nodes)
+    tables: dict[str, Table] = {
+        "documents": _documents(corpus),
+        "sections": _sections(corpus),
+        "chunks": _chunks(corpus),
+        "nodes": {
+            "node": np.arange(graph.n_nodes, dtype=np.int32),
+            "id": graph.node_id,
+            "kind": graph.kind,
+            "name": graph.name,
+            "df": df,
+            "degree": degree.astype(np.int32),
+            "doc": graph.doc,
+            "confidence": graph.confidence,
+        },
+        "names": {"node": graph.name_node, "surface": graph.name_surface, "key": graph.name_key},
+        "mentions": _mentions(corpus, graph),
+        "edges": _edges(graph),
+        "edge_evidence": {
+            "edge": graph.evidence_edge,
+            "chunk": graph.evidence_chunk,
+            "start_byte": graph.evidence_start,
+            "end_byte": graph.evidence_end,
+        },
+        **_communities(graph, partition, reports),
+    }
+    arrays = _search_arrays(corpus, graph, postings, links, df)
+    return Artifact(tables, arrays, {**meta, "node_kinds": KINDS, "edge_kinds": EDGE_KINDS})
+
+
+def _links(graph: Graph) -> tuple[Ints, Ints]:
+    """Return the distinct (chunk, node) pairs of mentions and definitions, in that order."""
+    chunk = np.concatenate([graph.mention_chunk, graph.def_chunk]).astype(np.int64)
+    node = np.concatenate([graph.mention_node, graph.def_node])
+    pairs = np.unique(chunk * max(graph.n_nodes, 1) + node)
+    return (pairs // max(graph.n_nodes, 1)).astype(np.int32), (pairs % max(graph.n_nodes, 1)).astype(np.int32)
+
+
+def _documents(corpus: Corpus) -> Table:
+    docs = corpus.documents
+    names = ("id", "key", "location", "title", "language", "encoding", "content_hash", "size", "line")
+    table: Table = {"doc": np.arange(len(docs), dtype=np.int32)}
+    table.update({name: [getattr(document, name) for document in docs] for name in names})
+    table["media_type"] = [document.media_type for document in docs]
+    table["metadata"] = [to_json(dict(document.metadata)) for document in docs]
+    return table
+
+
+def to_json(value: Any) -> str:
+    """Return canonical JSON: sorted keys, no spaces, any object as its string."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _sections(corpus: Corpus) -> Table:
+    rows = [
+        (document.doc, number, section)
+        for document, analysis in zip(corpus.documents, corpus.analyses, strict=True)
+        for number, section in enumerate(analysis.sections)
+    ]
+    return {
+        "doc": [row[0] for row in rows],
+        "section": [row[1] for row in rows],
+        "level": [row[2].level for row in rows],
+        "title": [row[2].title for row in rows],
+        "path": [to_json(list(row[2].path)) for row in rows],
+        "start_byte": [row[2].start for row in rows],
+        "end_byte": [row[2].end for row in rows],
+    }
+
+
+def _chunks(corpus: Corpus) -> Table:
+    rows = [
+        (document, analysis, at, span)
+        for document, analysis in zip(corpus.documents, corpus.analyses, strict=True)
+        for at, span in enumerate(analysis.chunks)
+    ]
+    return {
+        "chunk": np.arange(len(rows), dtype=np.int32),
+        "id": [make_id("chunk", d.id, str(s.start), str(s.end), a.texts[i]) for d, a, i, s in rows],
+        "doc": corpus.chunk_doc,
+        "section": [s.section for _, _, _, s in rows],
+        "start_byte": corpus.chunk_start,
+        "end_byte": corpus.chunk_end,
+        "start_line": [d.line - 1 + a.lines[i][0] for d, a, i, _ in rows],
+        "end_line": [d.line - 1 + a.lines[i][1] for d, a, i, _ in rows],
+        "n_tokens": [s.n_tokens for _, _, _, s in rows],
+        "heading_path": [to_json(list(a.sections[s.section].path)) for _, a, _, s in rows],
+        "text": [a.texts[i] for _, a, i, _ in rows],
+    }
+
+
+def _mentions(corpus: Corpus, graph: Graph) -> Table:
+    columns = (graph.mention_chunk, graph.mention_start, graph.mention_end)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return {
+        "node": graph.mention_node,
+        "chunk": graph.mention_chunk,
+        "start_byte": graph.mention_start,
+        "end_byte": graph.mention_end,
+        "surface": [surface(corpus, chunk, start, end) for chunk, start, end in rows],
+    }
+
+
+def surface(corpus: Corpus, chunk: int, start: int, end: int) -> str:
+    """Return the text at a source span of a chunk's document."""
+    doc = int(corpus.chunk_doc[chunk])
+    encoding = corpus.documents[doc].encoding
+    text = corpus.text(chunk)
+    begin = start - int(corpus.chunk_start[chunk])
+    if encoding in ("utf-8", "ascii") and text.isascii():
+        return text[begin : begin + end - start]
+    data = text.encode(encoding, "surrogatepass" if encoding.startswith("utf") else "strict")
+    return data[begin : begin + end - start].decode(encoding, "replace")
+
+
+def _edges(graph: Graph) -> Table:
+    rows = zip(graph.edge_kind, graph.edge_source.tolist(), graph.edge_target.tolist(), strict=True)
+    return {
+        "edge": np.arange(len(graph.edge_kind), dtype=np.int32),
+        "id": [make_id("edge", kind, graph.node_id[a], graph.node_id[b]) for kind, a, b in rows],
+        "kind": graph.edge_kind,
+        "source": graph.edge_source,
+        "target": graph.edge_target,
+        "weight": graph.edge_weight,
+        "phrase": [""] * len(graph.edge_kind),
+    }
+
+
+def _communities(graph: Graph, partition: Partition, reports: Sequence[Report]) -> dict[str, Table]:
+    n = len(partition.level)
+    members: list[list[str]] = [[] for _ in range(n)]
+    rows = zip(partition.member_community.tolist(), partition.member_node.tolist(), strict=True)
+    for community, node in rows:
+        members[community].append(graph.node_id[node])
+    levels = partition.level.tolist()
+    findings = [(r.community, rank, f) for r in reports for rank, f in enumerate(r.findings)]
+    return {
+        "communities": {
+            "community": np.arange(n, dtype=np.int32),
+            "id": [make_id("community", str(levels[i]), *sorted(members[i])) for i in range(n)],
+            "level": partition.level,
+            "parent": partition.parent,
+            "size": [len(found) for found in members],
+        },
+        "community_members": {"community": partition.member_community, "node": partition.member_node},
+        "reports": {
+            "community": [r.community for r in reports],
+            "title": [r.title for r in reports],
+            "summary": [r.summary for r in reports],
+            "rating": [r.rating for r in reports],
+            "members": [to_json(list(r.members)) for r in reports],
+        },
+        "report_findings": {
+            "community": [c for c, _, _ in findings],
+            "rank": [rank for _, rank, _ in findings],
+            "text": [f.text for _, _, f in findings],
+            "chunk": [f.chunk for _, _, f in findings],
+            "start_byte": [f.start for _, _, f in findings],
+            "end_byte": [f.end for _, _, f in findings],
+        },
+    }
+
+
+def _search_arrays(
+    corpus: Corpus, graph: Graph, postings: Postings, links: tuple[Ints, Ints], df: Ints
+) -> dict[str, NDArray[Any]]:
+    keys = sorted(set(zip(map(term_hash, graph.name_key), graph.name_node.tolist(), strict=True)))
+    ptr = np.zeros(corpus.n_chunks + 1, dtype=np.int64)
+    np.cumsum(np.bincount(links[0], minlength=corpus.n_chunks), out=ptr[1:])
+    return {
+        "lex.terms": postings.terms,
+        "lex.ptr": postings.ptr,
+        "lex.chunk": postings.chunk,
+        "lex.tf": postings.tf,
+        "lex.length": postings.length,
+        "graph.chunk_ptr": ptr,
+        "graph.chunk_node": links[1],
+        "graph.def_node": graph.def_node,
+        "graph.def_chunk": graph.def_chunk,
+        "graph.def_weight": graph.def_weight,
+        "graph.node_df": df,
+        "graph.node_kind": np.array([KINDS.index(kind) for kind in graph.kind], dtype=np.uint8),
+        "graph.node_confidence": graph.confidence,
+        "graph.node_doc": graph.doc,
+        "edges.source": graph.edge_source,
+        "edges.target": graph.edge_target,
+        "edges.kind": np.array([EDGE_KINDS.index(kind) for kind in graph.edge_kind], dtype=np.uint8),
+        "names.hash": np.array([key for key, _ in keys], dtype=np.uint64),
+        "names.node": np.array([node for _, node in keys], dtype=np.int32),
+        "chunks.doc": corpus.chunk_doc,
+    }

@@ -1,0 +1,147 @@
+"""The recipe of indexing, to be read from top to bottom.
+
+scan → parse, chunk → gather → extract, resolve, link → communities → reports → publish → embed → publish
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clew import __version__
+from clew.ingest.analyse import analyse
+from clew.ingest.assemble import assemble
+from clew.ingest.communities import partition
+from clew.ingest.embed import dense_text, embed_chunks, language_note
+from clew.ingest.gather import gather
+from clew.ingest.graph import extract_graph
+from clew.ingest.lexical import index_terms
+from clew.ingest.model import Corpus
+from clew.ingest.reports import summarise
+from clew.ingest.scan import scan
+from clew.options import IndexOptions
+from clew.ports import Cache, Embedder, Extractor, Progress, Source, Store, Tokenizer
+from clew.types import Artifact, BuildResult
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Seconds by stage, and the stage's name to whoever watches."""
+
+    progress: Progress
+    seconds: dict[str, float] = field(default_factory=dict)
+    _name: str = ""
+    _since: float = 0.0
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        self.stop()
+        self._name, self._since = name, time.perf_counter()
+        self.progress.stage(name, total)
+
+    def stop(self) -> None:
+        if self._name:
+            took = time.perf_counter() - self._since
+            self.seconds[self._name] = self.seconds.get(self._name, 0.0) + took
+        self._name = ""
+
+
+def build(
+    sources: Sequence[Source],
+    path: Path,
+    options: IndexOptions,
+    *,
+    store: Store,
+    cache: Cache | None,
+    embedder: Embedder | None,
+    tokenizer: Tokenizer,
+    window: int,
+    extractors: Sequence[Extractor],
+    progress: Progress,
+) -> BuildResult:
+    """Index the sources and publish at ``path``, first without vectors, then with them.
+
+    ``tokenizer`` and ``window`` size the chunks; they are the embedder's, or the default one's
+    where ``embedder`` is None. Raises SourceError and PublishError; a problem with one document
+    is listed in the result.
+    """
+    clock = _Clock(progress)
+    clock.stage("scan")
+    raws, problems = scan(sources)
+    clock.stage("parse", len(raws))
+    raws, analyses, failed = analyse(raws, options, tokenizer, window, extractors, cache, progress)
+    problems = [*problems, *failed]
+    clock.stage("link")
+    corpus = gather(raws, analyses)
+    graph = extract_graph(corpus, progress)
+    clock.stage("terms")
+    postings = index_terms(corpus)
+    clock.stage("communities")
+    communities = partition(corpus, graph, options.community)
+    reports = summarise(corpus, graph, communities)
+    clock.stage("publish")
+    artifact = assemble(corpus, graph, communities, reports, postings, _meta(corpus, options))
+    store.publish(path, artifact)
+    notes: list[str] = []
+    if embedder is not None and corpus.n_chunks:
+        progress.note("Published without vectors: questions can be asked now, while embedding goes on.")
+        notes += language_note(_languages(corpus), embedder)
+        clock.stage("embed", corpus.n_chunks)
+        vectors = embed_chunks(_dense_texts(corpus), embedder, options.embed, cache, progress)
+        clock.stage("publish")
+        artifact = Artifact(
+            artifact.tables,
+            {**artifact.arrays, "dense.chunk": vectors[0], "dense.vectors": vectors[1]},
+            {**artifact.meta, "embedder": embedder.name, "dimension": embedder.dimension},
+        )
+        store.publish(path, artifact)
+    clock.stop()
+    counts = _counts(artifact, corpus)
+    return BuildResult(str(path), counts, clock.seconds, tuple(problems), _languages(corpus), tuple(notes))
+
+
+def _dense_texts(corpus: Corpus) -> list[str]:
+    return [
+        dense_text(document.title, analysis.sections[span.section].path, text)
+        for document, analysis in zip(corpus.documents, corpus.analyses, strict=True)
+        for span, text in zip(analysis.chunks, analysis.texts, strict=True)
+    ]
+
+
+def _languages(corpus: Corpus) -> dict[str, int]:
+    """Return the number of documents by language, most first."""
+    counts = Counter(document.language for document in corpus.documents)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _meta(corpus: Corpus, options: IndexOptions) -> dict[str, Any]:
+    return {
+        "clew_version": __version__,
+        "embedder": None,
+        "dimension": 0,
+        "options": asdict(options),
+        "languages": _languages(corpus),
+    }
+
+
+def _counts(artifact: Artifact, corpus: Corpus) -> dict[str, int]:
+    def rows(table: str) -> int:
+        columns = artifact.tables[table]
+        return len(next(iter(columns.values())))
+
+    kinds: Mapping[str, int] = Counter(artifact.tables["nodes"]["kind"])
+    return {
+        "documents": rows("documents"),
+        "bytes": sum(document.size for document in corpus.documents),
+        "chunks": rows("chunks"),
+        "entities": kinds.get("entity", 0),
+        "tags": kinds.get("tag", 0),
+        "people": kinds.get("person", 0),
+        "mentions": rows("mentions"),
+        "edges": rows("edges"),
+        "communities": rows("communities"),
+        "vectors": len(artifact.arrays.get("dense.chunk", ())),
+    }

@@ -1,0 +1,59 @@
+"""An open index that can be searched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cached_property
+
+from clew.ports import Embedder, Reader
+from clew.query.explain import explain
+from clew.query.lexicon import IndexLexicon
+from clew.query.model import Retrieval
+from clew.query.rank import rank
+from clew.query.space import Space
+from clew.types import Floats
+
+
+class IndexEngine:
+    """Implements :class:`clew.query.model.Engine`.
+
+    ``load_embedder`` is called at the first question that needs a vector, never if the index has none.
+    """
+
+    def __init__(self, reader: Reader, load_embedder: Callable[[], Embedder]) -> None:
+        self.reader = reader
+        self._load = load_embedder
+        self.space = Space(reader)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """The embedder of the index; None if it holds no vectors."""
+        return self._load() if self.space.has_vectors else None
+
+    @cached_property
+    def lexicon(self) -> IndexLexicon:
+        return IndexLexicon(self.space, self.reader.meta.get("languages", {}))
+
+    def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
+        """Rank passages. ``basic`` is hybrid search alone, ``local`` walks the graph, ``auto`` decides."""
+        begin = time.perf_counter()
+        vector = self._vector(question)
+        embedded = time.perf_counter()
+        ranking = rank(self.space, self.lexicon, question, vector, k, mode)
+        ranked = time.perf_counter()
+        hits = explain(self.space, self.lexicon, question, ranking)
+        done = time.perf_counter()
+        times = {
+            "embed": 1000 * (embedded - begin),
+            **ranking.milliseconds,
+            "explain": 1000 * (done - ranked),
+            "total": 1000 * (done - begin),
+        }
+        counts = {"chunks": self.space.n_chunks, "nodes": self.space.n_nodes}
+        return Retrieval(hits, ranking.seeds, ranking.walked, ranking.reason, counts, times)
+
+    def _vector(self, question: str) -> Floats | None:
+        if self.embedder is None or not question.strip():
+            return None
+        return self.embedder.embed_question(question)

@@ -1,0 +1,79 @@
+"""The words of an open index: how a question becomes terms and names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clew.query.space import Space
+from clew.text.terms import term_hash, terms_of
+from clew.text.tokens import normal_words
+
+# A language counts for a question if this share of the documents is written in it.
+LANGUAGE_SHARE = 0.02
+LONGEST_NAME = 8  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name that occurs in the question: its words' range, its text, and the nodes that bear it."""
+
+    start: int
+    end: int
+    name: str
+    nodes: tuple[int, ...]
+
+
+class IndexLexicon:
+    """Implements :class:`clew.query.model.Lexicon` on an index's postings."""
+
+    def __init__(self, space: Space, languages: Mapping[str, int]) -> None:
+        self.space = space
+        total = sum(languages.values()) or 1
+        known = [name for name, count in languages.items() if count / total >= LANGUAGE_SHARE]
+        self.languages = sorted(known) or ["und"]
+
+    def terms(self, text: str, language: str) -> list[str]:
+        """Return the index terms of a text, in order, with repeats."""
+        return terms_of(text, language)
+
+    def question_terms(self, question: str) -> list[str]:
+        """Return the question's distinct terms: the stems by each language of the index, in order."""
+        found: dict[str, None] = {}
+        for language in self.languages:
+            found.update(dict.fromkeys(terms_of(question, language)))
+        return list(found)
+
+    def weights(self, question: str) -> dict[str, float]:
+        """Return the question's terms with their inverse document frequency (0 for unknown terms)."""
+        postings = self.space.postings
+        out: dict[str, float] = {}
+        for term in self.question_terms(question):
+            at = postings.find(term_hash(term))
+            out[term] = postings.idf(at) if at >= 0 else 0.0
+        return out
+
+    def positions(self, question: str) -> list[int]:
+        """Return the postings' positions of the question's known terms, in order."""
+        found = (self.space.postings.find(term_hash(term)) for term in self.question_terms(question))
+        return [at for at in found if at >= 0]
+
+    def names(self, question: str) -> list[Named]:
+        """Return the names of nodes in the question, longest match first from the left."""
+        words = normal_words(question)
+        found: list[Named] = []
+        at = 0
+        while at < len(words):
+            match = self._longest(words, at)
+            if match is not None:
+                found.append(match)
+            at = match.end if match is not None else at + 1
+        return found
+
+    def _longest(self, words: list[str], at: int) -> Named | None:
+        for end in range(min(len(words), at + LONGEST_NAME), at, -1):
+            key = "".join(words[at:end])
+            nodes = self.space.named(term_hash(key))
+            if len(nodes):
+                return Named(at, end, " ".join(words[at:end]), tuple(nodes.tolist()))
+        return None

@@ -1,0 +1,112 @@
+"""An open index as arrays: what search computes with. Everything is loaded at first need."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from clew.algo.bm25 import Postings
+from clew.algo.walk import Links
+from clew.ports import Reader
+from clew.types import Floats, Ints
+
+# A passage that defines a node (its title, its heading) is worth this many mentions of it.
+DEFINES = 5.0
+
+
+class Space:
+    """C chunks, N nodes, W vectors of a reader."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.chunk_doc: Ints = reader.array("chunks.doc")
+        self.n_chunks = len(self.chunk_doc)
+
+    @cached_property
+    def postings(self) -> Postings:
+        names = ("lex.terms", "lex.ptr", "lex.chunk", "lex.tf", "lex.length")
+        return Postings(*(self.reader.array(name) for name in names))
+
+    @property
+    def has_vectors(self) -> bool:
+        return self.reader.has_array("dense.vectors")
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """Unit vectors of all windows, shape (W, d), float32: a scan of 100,000 × 384 takes about 11 ms."""
+        vectors: Floats = self.reader.array("dense.vectors").astype(np.float32)
+        return vectors
+
+    @cached_property
+    def _windows(self) -> tuple[Ints, NDArray[np.int64]]:
+        """Return the chunks that have vectors and where each one's first window stands."""
+        chunk = self.reader.array("dense.chunk")
+        chunks, first = np.unique(chunk, return_index=True)
+        return chunks.astype(np.int32), first
+
+    def cosines(self, question: Floats) -> Floats:
+        """Return every chunk's best cosine over its windows, shape (C,); 0 for a chunk without vectors."""
+        scores = np.zeros(self.n_chunks, dtype=np.float32)
+        if len(self.vectors):
+            chunks, first = self._windows
+            scores[chunks] = np.maximum.reduceat(self.vectors @ question, first)
+        return scores
+
+    @cached_property
+    def node_df(self) -> Ints:
+        df: Ints = self.reader.array("graph.node_df")
+        return df
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.node_df)
+
+    @cached_property
+    def node_idf(self) -> Floats:
+        """Return ln(1 + (C - df + ½) / (df + ½)) of every node, shape (N,)."""
+        df = self.node_df.astype(np.float32)
+        return np.log1p((self.n_chunks - df + 0.5) / (df + 0.5)).astype(np.float32)
+
+    @cached_property
+    def mentions(self) -> csr_array[Any, Any]:
+        """Which chunk mentions or is defined by which node, shape (C, N), ones."""
+        ptr, node = self.reader.array("graph.chunk_ptr"), self.reader.array("graph.chunk_node")
+        ones = np.ones(len(node), dtype=np.float32)
+        return csr_array((ones, node, ptr), shape=(self.n_chunks, self.n_nodes))
+
+    @cached_property
+    def defines(self) -> csr_array[Any, Any]:
+        """How strongly a chunk defines a node (0..1), shape (C, N)."""
+        node, chunk = self.reader.array("graph.def_node"), self.reader.array("graph.def_chunk")
+        weight = self.reader.array("graph.def_weight").astype(np.float32)
+        shape = (self.n_chunks, self.n_nodes)
+        return coo_array((weight, (chunk, node)), shape=shape).tocsr()
+
+    @cached_property
+    def defined(self) -> NDArray[np.float32]:
+        """How strongly a node is defined by some chunk, shape (N,)."""
+        out = np.zeros(self.n_nodes, dtype=np.float32)
+        np.maximum.at(out, self.reader.array("graph.def_node"), self.reader.array("graph.def_weight"))
+        return out
+
+    @cached_property
+    def links(self) -> Links:
+        """The weighted bipartite graph: a node's idf, times DEFINES where the chunk defines it."""
+        weight = (self.mentions + (DEFINES - 1.0) * self.defines).tocsr()
+        weight.data = (weight.data * self.node_idf[weight.indices]).astype(np.float32)
+        return Links(weight, weight.T.tocsr())
+
+    @cached_property
+    def _names(self) -> tuple[NDArray[np.uint64], Ints]:
+        return self.reader.array("names.hash"), self.reader.array("names.node")
+
+    def named(self, key_hash: int) -> Ints:
+        """Return the nodes that have a name with this key, ascending."""
+        hashes, nodes = self._names
+        lo = int(np.searchsorted(hashes, np.uint64(key_hash), side="left"))
+        hi = int(np.searchsorted(hashes, np.uint64(key_hash), side="right"))
+        return nodes[lo:hi]
