@@ -190,8 +190,8 @@ def merge_smallest(between: sparse.csr_matrix, groups: NDArray[np.int64], most: 
 
     ``between`` (K, K) holds the weight of the edges between and within communities. The community
     of the least weight joins the neighbour that has the largest share of its own weight in common
-    with it; without neighbours, the others of its group that have none; else it
-    stays. Lowering the resolution instead was tried: the number of communities falls from hundreds to two within one step.
+    with it; without neighbours, the others of its group that have none; else it stays.
+    Lowering the resolution instead was tried: the number falls from hundreds to two in one step.
     """
     count = between.shape[0]
     links: list[dict[int, float]] = [{} for _ in range(count)]

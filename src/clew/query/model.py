@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.options import AnswerOptions
 from clew.ports import Embedder, Reader
+from clew.query.lexicon import Named
 from clew.types import Answer, Hit, Seed
 
 
@@ -32,6 +33,10 @@ class Lexicon(Protocol):
 
     def terms(self, text: str, language: str) -> list[str]:
         """Return the index terms of a text, in order, with repeats."""
+        ...
+
+    def names(self, question: str) -> Sequence[Named]:
+        """Return the names of nodes in the question, longest match first from the left."""
         ...
 
 

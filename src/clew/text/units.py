@@ -1,4 +1,4 @@
-"""A passage as the units that can be quoted: sentences, list items, code blocks.
+"""A passage as the units that can be quoted: sentences (list items among them), code blocks, rows of tables.
 
 This works on a chunk's own text, because that is what is at hand when a question is asked. It is
 a line scanner, not a parser: what it must not do is to take code, a heading or a row of a table
@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-UnitKind = Literal["sentence", "code", "table"]
+from clew.text.sentences import sentences
+
+UnitKind = Literal["sentence", "code", "row"]
 
 FENCE = re.compile(r" {0,3}(?:>\s?)*(`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -25,21 +27,6 @@ DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-*:?\s*)+$")
 # Lines that hold no statement: link definitions, HTML, template directives, attribute lists.
 ASIDE = re.compile(r"\s*(?:\[[^\]^][^\]]*\]:\s|</?[A-Za-z!]|<!--|\{[{%:#]|%%|:::)")
 INDENTED = re.compile(r"(?: {4}|\t)\S")
-
-
-STOP = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？。]+[」』”’）]*|[؟۔।॥]+")
-
-
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Stand-in until clew.text.sentences is there."""
-    spans = []
-    at = 0
-    for stop in [m.end() for m in STOP.finditer(text)] + [len(text)]:
-        piece = text[at:stop]
-        if piece.strip():
-            spans.append((at + len(piece) - len(piece.lstrip()), at + len(piece.rstrip())))
-        at = stop
-    return spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +43,29 @@ def units(text: str, *, markdown: bool = True) -> list[Unit]:
     """Return the units of a text in order, disjoint. Without ``markdown`` only paragraphs matter."""
     found: list[Unit] = []
     for block, (kind, start, end) in enumerate(_blocks(text) if markdown else _paragraphs(text)):
-        if kind != "sentence":
+        if kind == "row":
+            found += _rows(text, start, end, block)
+            continue
+        if kind == "code":
             found.append(Unit(kind, start, end, block))
             continue
-        for begin, until in sentence_spans(text[start:end]):
+        for begin, until in sentences(text[start:end]):
             found.append(Unit("sentence", start + begin, start + until, block))
     return found
+
+
+def _rows(text: str, start: int, end: int, block: int) -> Iterator[Unit]:
+    """Yield a table's rows, without its head."""
+    head = True
+    at = start
+    for line in text[start:end].splitlines(keepends=True):
+        body = line.strip()
+        if DELIMITER.match(body):
+            head = False
+        elif body and not head:
+            begin = at + line.index(body)
+            yield Unit("row", begin, begin + len(body), block)
+        at += len(line)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[UnitKind, int, int]]:
@@ -141,8 +145,8 @@ class _Scanner:
             self.end = end
         elif body.lstrip(" >").startswith("|") or DELIMITER.match(body):
             if self.kind == "sentence" and DELIMITER.match(body):
-                self.kind = "table"  # a header row without a leading bar
-            yield from self._extend("table", at, at, end)
+                self.kind = "row"  # a header row without a leading bar
+            yield from self._extend("row", at, at, end)
         else:
             yield from self._prose(body, at, end)
 

@@ -1,0 +1,92 @@
+"""The recipe of an answer: route → search and compose, in the mode → the trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from clew.options import AnswerOptions
+from clew.ports import Embedder, Reader
+from clew.query.model import Engine, Lexicon, Mode, Retrieval
+from clew.query.route import route
+from clew.types import Answer, Floats
+
+
+def ask(
+    question: str,
+    engine: Engine,
+    mode: str,
+    options: AnswerOptions,
+    modes: Mapping[str, Callable[[], Mode]],
+) -> Answer:
+    """Answer a question. ``mode`` is ``auto`` or a key of ``modes``, which makes each mode."""
+    begin = time.perf_counter()
+    remembering = Remembering(engine)
+    why = "The mode was asked for."
+    chosen = mode
+    if mode == "auto":
+        chosen, why = route(question, remembering)
+    routed = time.perf_counter()
+    answer = modes[chosen]().answer(question, remembering, options)
+    times = {
+        **answer.trace.milliseconds,
+        "route": 1000 * (routed - begin),
+        "total": 1000 * (time.perf_counter() - begin),
+    }
+    reason = f"{why} {_sentence(answer.reason)}".strip() if answer.text else answer.reason
+    return replace(answer, reason=reason, trace=replace(answer.trace, milliseconds=times))
+
+
+def _sentence(text: str) -> str:
+    """Return a reason as a sentence: with a capital and a full stop."""
+    text = text.strip()
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
+
+
+class Remembering:
+    """An engine that does nothing twice for one question: routing and the mode ask for the same things."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._found: dict[tuple[str, int, str], Retrieval] = {}
+        self._embedder: Embedder | None = None
+
+    @property
+    def reader(self) -> Reader:
+        return self._engine.reader
+
+    @property
+    def lexicon(self) -> Lexicon:
+        return self._engine.lexicon
+
+    @property
+    def embedder(self) -> Embedder | None:
+        if self._embedder is None and self._engine.embedder is not None:
+            self._embedder = _RememberingEmbedder(self._engine.embedder)
+        return self._embedder
+
+    def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
+        key = (question, k, mode)
+        if key not in self._found:
+            self._found[key] = self._engine.search(question, k, mode)
+        return self._found[key]
+
+
+class _RememberingEmbedder:
+    """An embedder that keeps the vectors of questions."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self.window, self.languages = embedder.window, embedder.languages
+        self.tokenizer = embedder.tokenizer
+        self.embed = embedder.embed
+        self._questions: dict[str, Floats] = {}
+
+    def embed_question(self, text: str) -> Floats:
+        if text not in self._questions:
+            self._questions[text] = self._embedder.embed_question(text)
+        return self._questions[text]

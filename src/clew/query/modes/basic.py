@@ -1,0 +1,28 @@
+"""Basic: hybrid search, then the best sentences."""
+
+from __future__ import annotations
+
+from clew.options import AnswerOptions
+from clew.query.around import nodes_around
+from clew.query.compose import compose, finish
+from clew.query.model import Engine, Mode
+from clew.types import Answer
+
+PASSAGES = 12
+
+
+class Basic:
+    """Hybrid search alone."""
+
+    name = "basic"
+    summary = "Hybrid search alone: words and vectors"
+
+    def answer(self, question: str, engine: Engine, options: AnswerOptions) -> Answer:
+        retrieval = engine.search(question, PASSAGES, "basic")
+        composed = compose(question, retrieval.hits, engine, options)
+        related = nodes_around(retrieval.hits, engine, (), options.related) if composed.sentences else []
+        return finish(question, self.name, composed, retrieval, related)
+
+
+def make() -> Mode:
+    return Basic()

@@ -1,0 +1,214 @@
+"""What a question's words are worth in this index, and whether anything found answers it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.query.model import Engine
+from clew.text.terms import is_single
+from clew.text.tokens import normal_words
+from clew.types import Floats, Hit
+
+# A word tells passages apart if it is in at most this share of them, or, in a small index, in at most
+# the square root of their number.
+TELLING_SHARE = 0.05
+# Rows of the vector table that tell what an ordinary cosine is: models differ (two unrelated texts have
+# 0.05 in one and 0.75 in another), so cosines are read relative to it.
+SAMPLE = 512
+# Something is found if the best passages hold this share of the question's weight, or if one is this
+# close in meaning, or if there is some of both. The figures were set on questions that the four
+# development folders can and can't answer.
+COVERED, CLOSE = 0.6, 0.5
+SOME_COVERED, SOME_CLOSE = 0.3, 0.32
+# Without vectors the words alone decide.
+COVERED_ALONE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the question: the index terms that it may stand as, and its weight (its idf; for a word that
+    the notes don't have the highest there is)."""
+
+    name: str
+    forms: frozenset[str]
+    weight: float
+    known: bool
+    telling: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as its distinct words and the nodes that it names and the notes define, in order.
+
+    ``vector`` is None without an embedder."""
+
+    text: str
+    words: tuple[Word, ...]
+    named: tuple[int, ...]
+    vector: Floats | None
+
+    @property
+    def weight(self) -> float:
+        return sum(word.weight for word in self.words)
+
+    def covered(self, terms: Iterable[str]) -> list[int]:
+        """Return the places of the words that occur among these index terms."""
+        have = terms if isinstance(terms, (set, frozenset)) else set(terms)
+        return [i for i, word in enumerate(self.words) if not word.forms.isdisjoint(have)]
+
+    def share(self, places: Iterable[int]) -> float:
+        """Return the share of the question's weight that these words have, 0 to 1."""
+        return sum(self.words[i].weight for i in set(places)) / max(self.weight, 1e-9)
+
+
+def read_question(question: str, engine: Engine) -> Question:
+    """Weigh the words of a question."""
+    count = max(engine.reader.count("chunks"), 1)
+    highest = math.log1p((count - 0.5) / 1.5)
+    least = min(math.log1p((1 - TELLING_SHARE) / TELLING_SHARE), highest / 2)
+    words: list[Word] = []
+    for name in dict.fromkeys(_words(question)):
+        weights = engine.lexicon.weights(name)
+        known = any(weights.values())
+        weight = max(weights.values(), default=0.0) if known else highest
+        words.append(Word(name, frozenset(weights), weight, known, known and weight >= least))
+    vector = engine.embedder.embed_question(question) if engine.embedder and question.strip() else None
+    return Question(question, tuple(_without_noise(words)), _defined(question, engine), vector)
+
+
+def _defined(question: str, engine: Engine) -> tuple[int, ...]:
+    """Return the nodes that the question names and that a title, an alias or a heading defines."""
+    defined = set(engine.reader.array("graph.def_node").tolist())
+    nodes = (node for name in engine.lexicon.names(question) for node in name.nodes)
+    return tuple(dict.fromkeys(node for node in nodes if node in defined))
+
+
+def _words(question: str) -> list[str]:
+    """Return the words; of scripts without spaces the pairs of characters that stand side by side."""
+    words = normal_words(question)
+    single = [is_single(word) for word in words]
+    found: list[str] = []
+    for i, word in enumerate(words):
+        if single[i] and i + 1 < len(words) and single[i + 1]:
+            found.append(word + words[i + 1])
+        elif not (single[i] and i and single[i - 1]):
+            found.append(word)
+    return found
+
+
+def _without_noise(words: list[Word]) -> list[Word]:
+    """Leave out pairs of characters that no text has because they straddle two words of the language."""
+    kept: list[Word] = []
+    for i, word in enumerate(words):
+        near = words[max(i - 1, 0) : i + 2]
+        straddles = (
+            not word.known
+            and len(word.name) == 2
+            and is_single(word.name[0])
+            and any(other.known and not other.name.isascii() for other in near)
+        )
+        if not straddles:
+            kept.append(word)
+    return kept
+
+
+# A question may ask for the whole with one word that the notes seldom use ("theme", "overview") …
+WHOLE_TELLING = 1
+# … if there are common words about it; a single rare or unknown word is asked about itself.
+WHOLE_WORDS = 4
+
+
+def asks_for_whole(question: Question, *, forced: bool = False) -> bool:
+    """Tell whether nothing in the question picks a part of the notes.
+
+    It names nothing that they define, and next to none of its words tells passages apart. ``forced`` is for
+    a person who asked for the themes by choosing the mode: a second such word is allowed then.
+    """
+    if question.named:
+        return False
+    special = sum(1 for word in question.words if word.telling or not word.known)
+    if not special:
+        return bool(question.words)
+    return len(question.words) >= WHOLE_WORDS and special <= WHOLE_TELLING + forced
+
+
+class Closeness:
+    """Cosines to the question, relative to what is ordinary in this index."""
+
+    def __init__(self, engine: Engine, vector: Floats | None) -> None:
+        self.vector = vector
+        self.ordinary = 0.0
+        reader = engine.reader
+        self.on = False
+        if vector is None or not reader.has_array("dense.vectors"):
+            return
+        self.on = True
+        self._chunk = reader.array("dense.chunk")
+        self._vectors = reader.array("dense.vectors")
+        step = max(1, len(self._vectors) // SAMPLE)
+        sample = self._vectors[::step].astype(np.float32)
+        if len(sample):
+            self.ordinary = float((sample @ vector).mean())
+
+    def relative(self, cosines: Floats) -> Floats:
+        """Return 0 for an ordinary cosine, 1 for the same meaning."""
+        return np.asarray((cosines - self.ordinary) / max(1.0 - self.ordinary, 1e-6), dtype=np.float32)
+
+    def of_chunks(self, chunks: Sequence[int]) -> list[float]:
+        """Return how close each chunk is (its closest window); 0 for one without vectors."""
+        if not self.on or self.vector is None:
+            return [0.0] * len(chunks)
+        low = np.searchsorted(self._chunk, chunks, side="left")
+        high = np.searchsorted(self._chunk, chunks, side="right")
+        out = []
+        for a, b in zip(low.tolist(), high.tolist(), strict=True):
+            rows = self._vectors[a:b].astype(np.float32)
+            out.append(float(self.relative(rows @ self.vector).max()) if b > a else 0.0)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """Whether the hits answer the question at all. ``covered`` and ``close`` are 0 to 1."""
+
+    found: bool
+    covered: float
+    close: float
+    missing: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        if self.found:
+            return ""
+        if self.missing:
+            listed = ", ".join(f"“{name}”" for name in self.missing[:5])
+            return f"The notes hold nothing on this: they don't have {listed}."
+        return "The notes hold nothing on this: no passage has enough of its words, or is close in meaning."
+
+
+def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Closeness) -> Relevance:
+    """Decide whether any of the first hits is about the question.
+
+    No list of words decides: what counts is the share of the question's weight (idf; a word that the
+    notes don't have weighs most) that one passage holds with its title and headings, and its cosine.
+    """
+    covered = max((question.share(question.covered(hit_terms(hit, engine))) for hit in hits[:8]), default=0.0)
+    telling = any(word.telling for word in question.words)
+    close = max(closeness.of_chunks([hit.chunk.chunk for hit in hits[:8]]), default=0.0)
+    missing = tuple(word.name for word in question.words if not word.known)
+    if closeness.on:
+        found = close >= CLOSE or (telling and covered >= COVERED and close >= SOME_CLOSE / 2)
+        found = found or (covered >= SOME_COVERED and close >= SOME_CLOSE)
+    else:
+        found = telling and covered >= COVERED_ALONE
+    return Relevance(bool(hits) and found, covered, close, missing)
+
+
+def hit_terms(hit: Hit, engine: Engine) -> set[str]:
+    """Return the index terms of a hit: its text, its document's title and its headings."""
+    text = "\n".join([hit.chunk.text, hit.document.title, *hit.chunk.heading_path])
+    return set(engine.lexicon.terms(text, hit.document.language))

@@ -1,0 +1,29 @@
+"""Which mode answers a question, by signals that hold in any language."""
+
+from __future__ import annotations
+
+from clew.query.model import Engine
+from clew.query.question import asks_for_whole, read_question
+
+SHOWN = 3
+
+
+def route(question: str, engine: Engine) -> tuple[str, str]:
+    """Return the mode for a question, and why, as a sentence.
+
+    A question that names what the notes define goes to the graph; one of which nothing picks a
+    part of the notes asks for the whole; any other is a matter of passages.
+    """
+    asked = read_question(question, engine)
+    if not asked.words:
+        return "basic", "The question has no words to look for."
+    if asked.named:
+        nodes = engine.reader.nodes(list(asked.named[:SHOWN]))
+        listed = ", ".join(dict.fromkeys(f"“{node.name}”" for node in nodes))
+        return (
+            "local",
+            f"The question names {listed}, which the notes define, so the graph is walked from there.",
+        )
+    if asks_for_whole(asked) and engine.reader.count("reports"):
+        return "global", "Nothing in the question picks a part of the notes, so it is about the whole."
+    return "basic", "The question names nothing that the notes define, so its passages are searched for."
