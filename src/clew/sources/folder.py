@@ -1,0 +1,227 @@
+"""Notes of a folder: Markdown, plain text and JSONL files, as the ignore rules leave them; or one file."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pathspec import GitIgnoreSpec
+
+from clew.errors import SourceError
+from clew.options import SourceOptions
+from clew.sources.jsonl import read_records
+from clew.types import MediaType, Problem, RawDocument
+
+MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn", ".mdx", ".qmd", ".rmd"))
+TEXT = frozenset((".txt", ".text", ".rst", ".org", ".adoc", ".asciidoc", ".tex"))
+RECORDS = frozenset((".jsonl", ".ndjson"))
+OURS = MARKDOWN | TEXT | RECORDS
+IGNORE_FILE = ".gitignore"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The patterns of one .gitignore, which hold below its folder."""
+
+    folder: str  # POSIX path relative to the root, "" for the root itself
+    spec: GitIgnoreSpec
+
+    def verdict(self, path: str) -> bool | None:
+        """Tell whether a path (with a slash at its end: a folder) is ignored; None if no pattern says."""
+        local = path[len(self.folder) + 1 :] if self.folder else path
+        return self.spec.check_file(local).include
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    key: str
+    path: Path
+
+
+class FolderSource:
+    """Walks a folder. Keys are POSIX paths relative to it; locations begin as the user typed it.
+
+    Hidden files and folders are left out, and what a .gitignore or the options leave out. Links are
+    followed within the folder only, and only to what isn't reached otherwise.
+    """
+
+    def __init__(self, path: Path, options: SourceOptions, name: str) -> None:
+        self.name = name
+        self._root = path
+        self._options = options
+        self._include = GitIgnoreSpec.from_lines(options.include) if options.include else None
+        self._exclude = GitIgnoreSpec.from_lines(options.exclude) if options.exclude else None
+
+    def read(self) -> Iterator[RawDocument | Problem]:
+        """Yield the documents in key order. Raises SourceError if the folder can't be read."""
+        found: list[_Found] = []
+        problems: list[Problem] = []
+        if self._root.is_file():
+            found.append(_Found(_text(self._root.name), self._root))
+        else:
+            _check_folder(self._root)
+            walk = _Walk(self._root, self._include, self._exclude)
+            walk.run()
+            found, problems = walk.found, walk.problems
+        for item in sorted(found, key=lambda item: item.key):
+            yield from self._file(item)
+        yield from problems
+
+    def _file(self, item: _Found) -> Iterator[RawDocument | Problem]:
+        location = _text(item.path.as_posix())
+        suffix = PurePosixPath(item.key).suffix.lower()
+        try:
+            status = item.path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                yield Problem(item.key, "it isn't a regular file", "Remove or exclude it")
+                return
+            if status.st_size > self._options.max_bytes:
+                reason = f"it has {status.st_size} bytes, more than the {self._options.max_bytes} allowed"
+                yield Problem(item.key, reason, "Raise max_bytes, divide the file, or exclude it")
+                return
+            data = item.path.read_bytes()
+        except OSError as error:
+            yield _unreadable(item.key, error)
+            return
+        if suffix in RECORDS:
+            yield from read_records(data, location, prefix=f"{item.key}#")
+            return
+        media: MediaType = "text" if suffix in TEXT else "markdown"
+        yield RawDocument(item.key, location, data, media)
+
+
+def open_source(path: Path, options: SourceOptions, name: str) -> FolderSource:
+    """Return the source for a folder, or for one file."""
+    return FolderSource(path, options, name)
+
+
+def _check_folder(root: Path) -> None:
+    """Raise SourceError unless ``root`` is a folder that can be listed."""
+    try:
+        with os.scandir(root):
+            pass
+    except FileNotFoundError as error:
+        raise SourceError(_text(str(root)), "there is no such file or folder", "Check the path") from error
+    except NotADirectoryError as error:
+        raise SourceError(
+            _text(str(root)), "it is neither a folder nor a regular file", "Give a folder of notes"
+        ) from error
+    except OSError as error:
+        raise SourceError(
+            _text(str(root)), f"it can't be read ({error.strerror})", "Check its permissions"
+        ) from error
+
+
+def _text(name: str) -> str:
+    """Return a file name that UTF-8 can hold: bytes that aren't UTF-8 are shown as ``\\xNN``."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _unreadable(key: str, error: OSError) -> Problem:
+    return Problem(key, f"it can't be read ({error.strerror or error})", "Check its permissions")
+
+
+class _Walk:
+    """One walk over a folder, without recursion."""
+
+    def __init__(self, root: Path, include: GitIgnoreSpec | None, exclude: GitIgnoreSpec | None) -> None:
+        self._root = root
+        self._real = Path(os.path.realpath(root))
+        self._include = include
+        self._exclude = exclude
+        self._seen: set[str] = set()  # real paths of folders and files
+        self._links: list[tuple[str, Path, tuple[_Rules, ...]]] = []
+        self.found: list[_Found] = []
+        self.problems: list[Problem] = []
+
+    def run(self) -> None:
+        """Walk what is there, then follow the links in key order to what hasn't been reached."""
+        self._folders("", self._root, ())
+        while self._links:
+            links, self._links = sorted(self._links, key=lambda link: link[0]), []
+            for key, path, rules in links:
+                self._follow(key, path, rules)
+
+    def _folders(self, key: str, path: Path, rules: tuple[_Rules, ...]) -> None:
+        stack = [(key, path, rules)]
+        while stack:
+            key, path, rules = stack.pop()
+            real = os.path.realpath(path)
+            if real in self._seen:
+                continue
+            self._seen.add(real)
+            try:
+                with os.scandir(path) as entries:
+                    listed = sorted(entries, key=lambda entry: entry.name)
+            except OSError as error:
+                self.problems.append(_unreadable(f"{_text(key)}/", error))
+                continue
+            rules = self._with_ignore_file(key, path, rules)
+            for entry in listed:
+                below = f"{key}/{entry.name}" if key else entry.name
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_symlink():
+                    self._links.append((below, path / entry.name, rules))
+                elif entry.is_dir(follow_symlinks=False):
+                    if not self._ignored(f"{below}/", rules):
+                        stack.append((below, path / entry.name, rules))
+                else:
+                    self._file(below, path / entry.name, rules)
+
+    def _with_ignore_file(self, key: str, path: Path, rules: tuple[_Rules, ...]) -> tuple[_Rules, ...]:
+        file = path / IGNORE_FILE
+        try:
+            if not file.is_file():
+                return rules
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            return (*rules, _Rules(key, GitIgnoreSpec.from_lines(lines)))
+        except (OSError, ValueError) as error:
+            where = _text(f"{key}/{IGNORE_FILE}" if key else IGNORE_FILE)
+            reason = f"it can't be read as ignore rules ({error}); they weren't applied"
+            self.problems.append(Problem(where, reason, "Correct it", skipped=False))
+            return rules
+
+    def _ignored(self, path: str, rules: tuple[_Rules, ...]) -> bool:
+        if self._exclude is not None and self._exclude.match_file(path):
+            return True
+        for rule in reversed(rules):  # the nearest file that says anything decides
+            verdict = rule.verdict(path)
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _file(self, key: str, path: Path, rules: tuple[_Rules, ...]) -> None:
+        if PurePosixPath(key).suffix.lower() not in OURS or self._ignored(key, rules):
+            return
+        if self._include is not None and not self._include.match_file(key):
+            return
+        self._seen.add(os.path.realpath(path))
+        self.found.append(_Found(_text(key), path))
+
+    def _follow(self, key: str, path: Path, rules: tuple[_Rules, ...]) -> None:
+        """Follow a link. One that leads nowhere or outside is a problem if it would have been a document."""
+        ours = PurePosixPath(key).suffix.lower() in OURS
+        try:
+            real = Path(os.path.realpath(path, strict=True))
+            is_folder = real.is_dir()
+        except (OSError, RuntimeError):
+            if ours:
+                self.problems.append(
+                    Problem(_text(key), "it is a link that leads nowhere", "Mend or remove it")
+                )
+            return
+        if self._ignored(f"{key}/" if is_folder else key, rules) or not (ours or is_folder):
+            return
+        if not real.is_relative_to(self._real):
+            remedy = "Give the folder that it leads to as a further source"
+            self.problems.append(Problem(_text(key), "it is a link that leads out of the folder", remedy))
+        elif str(real) in self._seen:
+            return
+        elif is_folder:
+            self._folders(key, path, rules)
+        else:
+            self._file(key, path, rules)

@@ -1,0 +1,247 @@
+"""Bytes to text, with a map from text offsets back to source offsets.
+
+The promise, whatever the encoding: for a passage that begins and ends between characters,
+``data[start:end].decode(encoding)`` is the passage, ``start`` and ``end`` being source offsets.
+(In UTF-8 with damaged bytes it needs ``errors="replace"``.) A byte order mark stays in the text as
+U+FEFF, so that UTF-8 offsets are the same with and without one.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.text.tokens import byte_offsets
+from clew.types import Longs
+
+# Codecs whose bytes mean different things after different beginnings, so that no passage could be
+# decoded by itself; and those that charset detection should leave to the checks in this module.
+STATEFUL = [
+    "utf_7", "hz", "iso2022_jp", "iso2022_jp_1", "iso2022_jp_2", "iso2022_jp_2004", "iso2022_jp_3",
+    "iso2022_jp_ext", "iso2022_kr", "utf_8", "utf_16", "utf_16_le", "utf_16_be", "utf_32", "utf_32_le",
+    "utf_32_be",
+]  # fmt: skip
+BOMS = (  # UTF-32-LE begins with the mark of UTF-16-LE, so it comes first
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+SAMPLE = 64 * 1024  # bytes that detection looks at; more makes it slower, not better
+CONTROLS = bytes([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
+NUL_SHARE = 0.01  # a text may hold a few NULs (a damaged disk, a paste); a program is full of them
+CONTROL_SHARE = 0.02  # compressed data has 9 % of them; text next to none
+DAMAGE_SHARE = 0.02  # UTF-8 with fewer wrong bytes per right multi-byte character is still UTF-8
+ESCAPE_JIS = re.compile(rb"\x1b[$(][@A-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A document's text. ``chars`` and ``places`` are None where text offsets are source offsets;
+    else they hold each character's text offset and source offset, ascending, shape (len(text) + 1,)."""
+
+    text: str
+    encoding: str
+    chars: NDArray[np.int32] | None = None
+    places: Longs | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_source(self, offsets: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the source offsets of text offsets that lie between characters, same shape."""
+        if self.chars is None or self.places is None:
+            return offsets
+        return self.places[np.searchsorted(self.chars, offsets)].astype(np.int32)
+
+
+def decode(data: bytes) -> Decoded:
+    """Return the text of a document's bytes.
+
+    Raises ValueError, whose text is the reason, if the bytes aren't text or no encoding fits.
+    """
+    for mark, encoding in BOMS:
+        if data.startswith(mark):
+            return _decode_wide(data, encoding)
+    nuls = data.count(0)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _decode_other(data, nuls, str(error.reason))
+    if nuls > NUL_SHARE * len(data) and nuls:
+        wide = _guess_wide(data, nuls)
+        if wide:
+            return _decode_wide(data, wide)
+        if nuls > max(NUL_SHARE * len(data), 2):
+            raise ValueError("it is a binary file, not text")
+    if _controls(data) > max(CONTROL_SHARE * len(data), 2):
+        raise ValueError("it is a binary file, not text")
+    return Decoded(text, "utf-8", warnings=_nul_warning(nuls))
+
+
+def _nul_warning(nuls: int) -> tuple[str, ...]:
+    return (f"the file holds {nuls} NUL bytes, which are kept",) if nuls else ()
+
+
+def _controls(data: bytes) -> int:
+    return len(data) - len(data.translate(None, CONTROLS))
+
+
+def _decode_other(data: bytes, nuls: int, reason: str) -> Decoded:
+    """Decode what isn't UTF-8."""
+    wide = _guess_wide(data, nuls)
+    if wide:
+        return _decode_wide(data, wide)
+    if nuls > NUL_SHARE * len(data) or _controls(data) > CONTROL_SHARE * len(data):
+        raise ValueError("it is a binary file, not text")
+    damaged = _decode_damaged(data)
+    if damaged is not None:
+        return damaged
+    for encoding in _guess(data):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        places = _places(data, text, encoding)
+        if places is None:
+            continue
+        warning = f"read as {encoding}, which is a guess; save it as UTF-8 if characters look wrong"
+        return Decoded(text, encoding, byte_offsets(text), places, (warning, *_nul_warning(nuls)))
+    raise ValueError(f"its encoding can't be told (as UTF-8: {reason})")
+
+
+def _guess(data: bytes) -> list[str]:
+    """Return the likely encodings, best first. Detection is the slow part, so it sees a sample."""
+    if ESCAPE_JIS.search(data):
+        return []
+    from charset_normalizer import from_bytes
+
+    sample = data[:SAMPLE]
+    if len(data) > SAMPLE:
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
+    matches = from_bytes(sample.replace(b"\0", b" "), cp_exclusion=STATEFUL)
+    return [match.encoding for match in matches] + ["cp1252", "latin-1"]
+
+
+def _decode_wide(data: bytes, encoding: str) -> Decoded:
+    """Decode UTF-16 or UTF-32; a last character that is cut off is left out."""
+    unit = 4 if "32" in encoding else 2
+    whole = len(data) - len(data) % unit
+    warnings: tuple[str, ...] = ()
+    try:
+        text = data[:whole].decode(encoding)
+    except UnicodeDecodeError as error:
+        if error.end < whole:
+            raise ValueError(f"it isn't valid {encoding.upper()} (at byte {error.start})") from None
+        whole = error.start
+        text = data[:whole].decode(encoding)
+    if whole < len(data):
+        warnings = (f"its last {len(data) - whole} bytes are half a character and were left out",)
+    codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
+    widths = np.full(len(codes), unit, dtype=np.int64)
+    if unit == 2:
+        widths += 2 * (codes > 0xFFFF)
+    nuls = text.count("\0")
+    return Decoded(text, encoding, byte_offsets(text), _sums(widths), warnings + _nul_warning(nuls))
+
+
+def _sums(widths: Longs) -> Longs:
+    places = np.zeros(len(widths) + 1, dtype=np.int64)
+    np.cumsum(widths, out=places[1:])
+    return places
+
+
+def _guess_wide(data: bytes, nuls: int) -> str:
+    """Return the UTF-16 or UTF-32 encoding of bytes without a mark, or an empty string.
+
+    Western text shows by NULs in every other place, other scripts by the rows of Unicode that
+    their characters come from: a wrong reading gives unassigned ones.
+    """
+    if len(data) < 4 or len(data) % 2:
+        return ""
+    sample = data[: SAMPLE - SAMPLE % 4]
+    candidates = ["utf-16-le", "utf-16-be"]
+    if nuls * 2 >= len(data) and not len(data) % 4:
+        candidates = ["utf-32-le", "utf-32-be", *candidates]
+    best, best_score = "", 0.9  # of the characters, those that a text would hold
+    for encoding in candidates:
+        score = _plausible(sample, encoding)
+        if score > best_score:
+            best, best_score = encoding, score
+    return best
+
+
+def _plausible(sample: bytes, encoding: str) -> float:
+    """Return the share of the sample's characters that text is made of; 0 if it can't be decoded.
+
+    White space or ASCII punctuation must be among them, and the letters must come from few of
+    Unicode's 256-character rows, else any bytes would pass as Chinese.
+    """
+    try:
+        text = sample.decode(encoding)
+    except UnicodeDecodeError as error:
+        if error.end < len(sample) - 4:
+            return 0.0
+        text = sample[: error.start].decode(encoding)
+    if not text:
+        return 0.0
+    good = sum(char in "\n\r\t\ufeff" or unicodedata.category(char)[0] in "LMNPSZ" for char in text)
+    # what is usual in any script: ASCII, and the punctuation of East Asia
+    common = sum(char <= "\x7f" or "\u3000" <= char <= "\u3002" or char >= "\uff00" for char in text)
+    rows = len({ord(char) >> 8 for char in text})
+    han = sum("\u4e00" <= char <= "\u9fff" for char in text)
+    if not common or (rows > 24 and han < 0.5 * len(text)) or "\0" in text:
+        return 0.0
+    # one that reads ASCII beats one that reads the same bytes as rare characters
+    return good / len(text) + 0.05 * common / len(text)
+
+
+def _decode_damaged(data: bytes) -> Decoded | None:
+    """Decode UTF-8 that has a few wrong bytes, each as U+FFFD; None if it doesn't look like UTF-8."""
+    multibyte = len(re.findall(rb"[\xc2-\xf4][\x80-\xbf]+", data))
+    text = data.decode("utf-8", "replace")
+    errors = text.count("\ufffd") - data.count("\ufffd".encode())
+    if errors > max(1, DAMAGE_SHARE * multibyte) or multibyte < 2 * errors:
+        return None
+    pieces: list[str] = []
+    widths: list[NDArray[np.int64]] = []
+    at = 0
+    while at < len(data):
+        window = data[at : at + SAMPLE]  # an error costs a copy of what is looked at: keep it small
+        try:
+            piece, _ = codecs.utf_8_decode(window, "strict", at + SAMPLE >= len(data))
+            bad = 0
+        except UnicodeDecodeError as error:
+            piece, bad = window[: error.start].decode("utf-8"), error.end - error.start
+        sizes = np.diff(byte_offsets(piece)).astype(np.int64)
+        at += int(sizes.sum()) + bad
+        pieces.append(piece + "\ufffd" if bad else piece)
+        widths.append(np.append(sizes, bad) if bad else sizes)
+    text = "".join(pieces)
+    warning = f"{errors} bytes aren't valid UTF-8 and are shown as U+FFFD"
+    return Decoded(text, "utf-8", byte_offsets(text), _sums(np.concatenate(widths)), (warning,))
+
+
+def _places(data: bytes, text: str, encoding: str) -> Longs | None:
+    """Return each character's source offset, shape (len(text) + 1,); None if there is no such map."""
+    if len(text) == len(data):
+        return np.arange(len(data) + 1, dtype=np.int64)
+    try:
+        sizes = {char: len(char.encode(encoding)) for char in set(text)}
+    except UnicodeEncodeError:
+        sizes = {}
+    if sizes and text.encode(encoding) == data:
+        return _sums(np.fromiter(map(sizes.__getitem__, text), dtype=np.int64, count=len(text)))
+    # Several byte sequences stand for one character: go byte by byte.
+    decoder = codecs.getincrementaldecoder(encoding)()
+    places = [0]
+    for i in range(len(data)):
+        got = decoder.decode(data[i : i + 1])
+        if len(got) > 1:
+            return None
+        if got:
+            places.append(i + 1)
+    return np.array(places, dtype=np.int64) if len(places) == len(text) + 1 else None

@@ -1,0 +1,407 @@
+"""Markdown as people write it: CommonMark, GFM, and what Obsidian and Foam add.
+
+The parser is pulldown-cmark (by ``pyromark``): its events carry the UTF-8 range that they come
+from, which is what every span here is made of. One pass over the events collects spans; what
+needs a look at the text itself (tags, URLs, quotations) runs over the bytes afterwards, because an
+event costs a microsecond and a regular expression a few nanoseconds a byte.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote
+
+import pyromark
+
+from clew.text.frontmatter import Frontmatter, parse_frontmatter
+from clew.text.marks import Inside, Span, hashtags, quotations, urls, without
+from clew.types import Block, BlockKind, Link, LinkKind, Mark, MarkKind, ParsedDocument, Section
+
+OPTIONS = (
+    pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_FOOTNOTES
+    | pyromark.Options.ENABLE_STRIKETHROUGH
+    | pyromark.Options.ENABLE_TASKLISTS
+    | pyromark.Options.ENABLE_GFM
+    | pyromark.Options.ENABLE_WIKILINKS
+)
+CODE_MAX = 60  # bytes of inline code that may be a name; longer is an example
+STRONG_MAX = 120  # bytes of strong or emphasised text that may be a name
+HTML_MARKUP = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style|svg|pre|textarea)\b.*?(?:</\1\s*>|\Z)|</?[A-Za-z][^<>]*>|<[!?][^<>]*>",
+    re.DOTALL | re.IGNORECASE,
+)
+HTML_LINK = re.compile(
+    rb"<a\s[^<>]*?href\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')[^<>]*>(.*?)</a\s*>", re.S | re.I
+)
+COMMENT = re.compile(rb"%%")  # Obsidian's
+CALLOUT = re.compile(rb"\[![^\]\n]{1,40}\][+-]?")
+MARKERS = re.compile(rb"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t]|\[[ xX]\][ \t]|\[\^[^\]\n]*\]:)*")
+BARE_MARKERS = re.compile(rb"(?:\r?\n[ \t>]*)+\Z")  # a quotation's empty last lines
+MEDIA = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|mp[34]|m4[av]|wav|ogg|flac|webm|mov|mkv|pdf)$", re.I
+)
+URL_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|www\.|mailto:")
+KINDS: dict[str, BlockKind] = {
+    "Paragraph": "paragraph",
+    "Heading": "heading",
+    "BlockQuote": "quote",
+    "CodeBlock": "code",
+    "HtmlBlock": "html",
+    "Item": "list",
+    "Table": "table",
+    "FootnoteDefinition": "footnote",
+}
+CONTAINERS = frozenset(("BlockQuote", "Item", "FootnoteDefinition"))
+ATOMS = frozenset(("CodeBlock", "Table", "HtmlBlock"))
+SPANS = frozenset(("Link", "Image", "Strong", "Emphasis"))
+AUTO = frozenset(("Autolink", "Email"))
+
+
+def parse_markdown(text: str, name: str = "") -> ParsedDocument:
+    """Return the structure of a Markdown text; ``name`` is the title if the text has none."""
+    front = parse_frontmatter(text)
+    walk = _Walk(text, front)
+    walk.run()
+    return walk.document(name)
+
+
+class _Open:
+    """An inline span that has begun: where it lies, what is visible of it, and its plain text."""
+
+    __slots__ = ("end", "high", "low", "piece", "start", "tag", "value")
+
+    def __init__(self, tag: str, value: Any, start: int, end: int, piece: int) -> None:
+        self.tag = tag
+        self.value = value
+        self.start = start
+        self.end = end
+        self.low = -1  # of its content
+        self.high = -1
+        self.piece = piece  # where its text begins among the pieces
+
+
+class _Walk:
+    """One pass over the events of a document. Offsets are UTF-8 offsets into the whole text."""
+
+    def __init__(self, text: str, front: Frontmatter | None) -> None:
+        self.text = text
+        self.data = text.encode("utf-8")
+        self.front = front
+        self.base = front.end if front else 3 if text.startswith("\ufeff") else 0
+        self.leaves: list[list[Any]] = []  # start, end, kind, heading level
+        self.inline: list[list[int]] = []  # start and end of each leaf's inline content
+        self.cuts: list[Span] = []
+        self.code: list[Span] = []
+        self.html: list[Span] = []
+        self.links: list[Link] = []
+        self.marks: list[Mark] = []
+        self.headings: list[tuple[int, int, int, str]] = []  # start, end, level, title
+        self.warnings: list[str] = []
+        self.containers: list[str] = []
+
+    def run(self) -> None:
+        """Fill the lists."""
+        if self.front:
+            self._frontmatter(self.front)
+        body = self.data[self.base :].decode("utf-8") if self.base else self.text
+        self._events(pyromark.events_with_range(body, options=OPTIONS))
+
+    def _frontmatter(self, front: Frontmatter) -> None:
+        if not front.invalid:
+            self.leaves.append([0, front.end, "frontmatter", 0])
+            self.links.extend(front.links)
+            self.marks.extend(front.marks)
+            return
+        self.warnings.append(f"frontmatter is kept as text: {front.invalid}")
+        start, end = front.inner
+        inner = self.data[start:end]
+        start, end = start + len(inner) - len(inner.lstrip()), start + len(inner.rstrip())
+        if start < end:
+            self.leaves.append([start, end, "paragraph", 0])
+            self.inline.append([start, end])
+
+    def _events(self, events: Iterable[tuple[Any, Any]]) -> None:
+        """Go through the events.
+
+        Longer than other functions because it is the one hot loop: a call for each event would
+        cost as much as the work itself.
+        """
+        base = self.base
+        spans: list[_Open] = []
+        pieces: list[str] = []  # text of the open spans and of the heading
+        in_heading = in_code = False
+        tail: list[int] | None = None  # the leaf's inline content so far
+        in_leaf = False
+        for event, place in events:
+            low, high = place["start"] + base, place["end"] + base
+            if type(event) is str:
+                if event == "Rule":
+                    self._leaf("rule", low, high)
+                    in_leaf, tail = False, None
+                elif in_heading or spans:
+                    pieces.append(" ")
+                continue
+            ((what, value),) = event.items()
+            if what == "Start":
+                tag = value if type(value) is str else next(iter(value))
+                if tag in KINDS:
+                    if tag in CONTAINERS:
+                        self.containers.append(tag)
+                    self._leaf(KINDS[tag], low, high, tag in ATOMS)
+                    in_leaf, tail = True, None
+                    in_code = tag == "CodeBlock"
+                    in_heading = tag == "Heading"
+                    if in_code:
+                        self.code.append((low, high))
+                    elif tag == "HtmlBlock":
+                        self.html.append((low, high))
+                    continue
+                if tag not in SPANS:
+                    continue
+                if spans and spans[-1].low < 0:
+                    spans[-1].low = low
+                spans.append(_Open(tag, value, low, high, len(pieces)))
+            elif what == "End":
+                tag = value if type(value) is str else next(iter(value))
+                if spans and tag == spans[-1].tag:
+                    span = spans.pop()
+                    self._span(span, "".join(pieces[span.piece :]))
+                    if spans:
+                        spans[-1].high = span.end
+                elif tag in KINDS:
+                    if tag in CONTAINERS:
+                        self.containers.pop()
+                    elif tag == "Heading":
+                        self._heading(low, high, int(value["Heading"][1]), "".join(pieces))
+                    in_leaf = in_heading = in_code = False
+                    tail = None
+                if not (spans or in_heading):
+                    pieces.clear()
+                continue
+            elif in_code or what in ("Html", "TaskListMarker"):
+                continue
+            elif what in ("InlineHtml", "FootnoteReference"):
+                self.cuts.append((low, high))
+            elif what == "Text":
+                if high - low > 2 and len(value) < 3 and self.data[low] == 38:  # &
+                    self.cuts.append((low, high))  # a character reference such as &nbsp;
+            elif what == "Code":
+                self._inline_code(low, high, value)
+            if spans or in_heading:
+                if what == "Text" or what == "Code":
+                    pieces.append(self._plain(value, low, high))
+                if spans and what != "Start":
+                    if spans[-1].low < 0:
+                        spans[-1].low = low
+                    spans[-1].high = high
+            if tail is None:
+                if not in_leaf:  # text that goes on in a list item, after something nested in it
+                    self._leaf(KINDS[self.containers[-1]] if self.containers else "paragraph", low, high)
+                    in_leaf = True
+                tail = [low, high]
+                self.inline.append(tail)
+            elif high > tail[1]:
+                tail[1] = high
+            if not in_leaf or high > self.leaves[-1][1]:
+                self.leaves[-1][1] = max(high, self.leaves[-1][1])
+
+    def _plain(self, value: str, low: int, high: int) -> str:
+        """Return a text as read; the parser shows NUL as U+FFFD, which the source doesn't hold."""
+        return self.data[low:high].decode("utf-8") if "\ufffd" in value else value
+
+    def _leaf(self, kind: BlockKind, low: int, high: int, atom: bool = False) -> None:
+        """Begin a block: one that begins on the same line, after markers alone, is part of it."""
+        if self.containers and not atom and kind != "rule":
+            kind = KINDS[self.containers[-1]]
+        line = self.data.rfind(b"\n", 0, low) + 1
+        start = low
+        lead = self.data[max(line, self.base) : low]
+        if lead and MARKERS.fullmatch(lead):
+            start = max(line, self.base)
+        if self.leaves and self.leaves[-1][0] >= start and self.leaves[-1][2] != "frontmatter":
+            last = self.leaves[-1]
+            last[1] = max(last[1], high)
+            if atom:
+                last[2] = kind
+            return
+        self.leaves.append([start, high, kind, 0])
+
+    def _heading(self, low: int, high: int, level: int, title: str) -> None:
+        title = " ".join(title.split())
+        if self.containers:
+            return  # in a quotation or a list it heads nothing
+        self.leaves[-1][3] = level
+        self.headings.append((low, high, level, title))
+        if title:
+            start, end = self.inline[-1]
+            self.marks.append(Mark("heading", title, start, end))
+
+    def _inline_code(self, low: int, high: int, value: str) -> None:
+        raw = self.data[low:high]
+        ticks = len(raw) - len(raw.lstrip(b"`"))
+        start, end = low + ticks, high - ticks
+        self.code.append((start, end))
+        if end - start <= CODE_MAX and b"\n" not in raw and value.strip():
+            self.marks.append(Mark("code", self._plain(value, start, end).strip(), start, end))
+
+    def _span(self, span: _Open, text: str) -> None:
+        """Close an inline span."""
+        text = " ".join(text.split())
+        if span.tag in ("Strong", "Emphasis"):
+            if text and span.high - span.low <= STRONG_MAX:
+                kind: MarkKind = "strong" if span.tag == "Strong" else "emphasis"
+                self.marks.append(Mark(kind, text, span.low, span.high))
+            return
+        data = span.value[span.tag]
+        link_type, target = data["link_type"], data["dest_url"]
+        if type(link_type) is dict:
+            self._wikilink(span, target, text, link_type["WikiLink"]["has_pothole"])
+        else:
+            self._link(span, target, text, link_type in AUTO)
+
+    def _wikilink(self, span: _Open, target: str, text: str, pothole: bool) -> None:
+        target = target.removesuffix("\\").strip()  # in a table the bar is written \|
+        page, _, anchor = target.partition("#")
+        page = page.strip()
+        embed = span.tag == "Image"
+        kind: LinkKind = "embed" if embed else "wikilink"
+        self.links.append(Link(kind, page, anchor.strip(), text or target, span.start, span.end))
+        if span.low < 0 or (embed and MEDIA.search(page)):
+            self.cuts.append((span.start, span.end))
+            return
+        if pothole:
+            self.cuts.append((span.start, span.low))
+        if not embed and page:
+            self.marks.append(Mark("link", text or page, span.low, span.high, page))
+
+    def _link(self, span: _Open, url: str, text: str, auto: bool) -> None:
+        page, _, anchor = url.partition("#")
+        kind: LinkKind = "image" if span.tag == "Image" else "link"
+        target = unquote(page, errors="replace").strip() if "%" in page else page
+        self.links.append(Link(kind, target, unquote(anchor), text, span.start, span.end))
+        if auto or span.low < 0:
+            self.cuts.append((span.start, span.end))
+            return
+        self.cuts.append((span.high, span.end))
+        if kind == "link" and target and text and not URL_TEXT.match(text):
+            self.marks.append(Mark("link", text, span.low, span.high, target))
+
+    # --- after the events ---
+
+    def document(self, name: str) -> ParsedDocument:
+        """Return what was found."""
+        self.cuts += urls(self.data)
+        self._comments()
+        self._html_links()
+        prose = self._prose()
+        in_code, in_prose = Inside(self.code), Inside(prose)
+        marks = self.marks
+        for found in (hashtags(self.data, in_prose), quotations(self.data, prose)):
+            marks += [mark for mark in found if not in_code(mark.start)]
+        title = self.front.title if self.front else ""
+        if not title:
+            title = self._first_title()
+        marks.sort(key=lambda mark: (mark.start, mark.end, mark.kind, mark.name))
+        self.links.sort(key=lambda link: (link.start, link.end))
+        blocks = self._flat()
+        return ParsedDocument(
+            text=self.text,
+            title=title or name,
+            metadata=self.front.metadata if self.front else {},
+            blocks=blocks,
+            sections=self._sections(blocks),
+            links=tuple(self.links),
+            marks=tuple(marks),
+            prose=tuple(prose),
+            code=tuple(self.code),
+            warnings=tuple(self.warnings),
+        )
+
+    def _first_title(self) -> str:
+        """Return the first top heading, and mark it as the title."""
+        for mark in self.marks:
+            if mark.kind == "heading" and any(
+                level == 1 and low <= mark.start < high for low, high, level, _ in self.headings
+            ):
+                self.marks.append(Mark("title", mark.name, mark.start, mark.end))
+                return mark.name
+        return ""
+
+    def _comments(self) -> None:
+        """Cut out Obsidian's comments: two marks in one block, or each at the beginning of a line."""
+        if b"%%" not in self.data:
+            return
+        inside = Inside(self.code)
+        pairs = [match.start() for match in COMMENT.finditer(self.data) if not inside(match.start())]
+        for low, high in zip(pairs[0::2], pairs[1::2], strict=False):
+            block = b"\n" in self.data[low:high]
+            if not block or all(self.data[at - 1 : at] in (b"", b"\n") for at in (low, high)):
+                self.cuts.append((low, high + 2))
+
+    def _prose(self) -> list[Span]:
+        spans: list[Span] = [(span[0], span[1]) for span in self.inline]
+        for low, high in self.html:
+            markup = [match.span() for match in HTML_MARKUP.finditer(self.data, low, high)]
+            spans += [
+                (start, end)
+                for start, end in without([(low, high)], markup)
+                if not self.data[start:end].isspace()
+            ]
+        spans.sort()
+        callouts: list[Span] = []
+        if b"[!" in self.data:
+            for start, _ in spans:
+                match = CALLOUT.match(self.data, start)
+                if match:
+                    callouts.append(match.span())
+        kept = without(spans, self.cuts + callouts)
+        return [(low, high) for low, high in kept if not self.data[low:high].isspace()]
+
+    def _html_links(self) -> None:
+        if b"<a" not in self.data and b"<A" not in self.data:
+            return
+        inside = Inside(self.code)
+        for match in HTML_LINK.finditer(self.data, self.base):
+            if inside(match.start()):
+                continue
+            url = html.unescape((match[1] or match[2] or b"").decode("utf-8", "replace"))
+            page, _, anchor = url.partition("#")
+            text = HTML_MARKUP.sub(b"", match[3]).decode("utf-8", "replace")
+            self.links.append(
+                Link("link", unquote(page).strip(), unquote(anchor), " ".join(text.split()), *match.span())
+            )
+
+    def _flat(self) -> tuple[Block, ...]:
+        """Return the blocks without overlap: each ends where the next begins."""
+        blocks = []
+        for i, (start, end, kind, level) in enumerate(self.leaves):
+            if i + 1 < len(self.leaves):
+                end = min(end, self.leaves[i + 1][0])
+            source = self.data[start:end].rstrip()
+            end = start + len(source)
+            bare = BARE_MARKERS.search(source) if source.endswith(b">") else None
+            if bare:
+                end = start + bare.start()
+            if start < end:
+                blocks.append(Block(kind, start, end, level))
+        return tuple(blocks)
+
+    def _sections(self, blocks: tuple[Block, ...]) -> tuple[Section, ...]:
+        """Return the sections. What stands before the first heading is one only if there is something."""
+        ends = [heading[0] for heading in self.headings[1:]] + [len(self.data)]
+        first = next((block.start for block in blocks if block.kind != "frontmatter"), None)
+        sections: list[Section] = []
+        if first is not None and (not self.headings or first < self.headings[0][0]):
+            end = self.headings[0][0] if self.headings else len(self.data)
+            sections.append(Section(0, "", (), first, end))
+        path: list[tuple[int, str]] = []
+        for (start, _, level, title), end in zip(self.headings, ends, strict=False):
+            while path and path[-1][0] >= level:
+                path.pop()
+            path.append((level, title))
+            sections.append(Section(level, title, tuple(part for _, part in path), start, end))
+        return tuple(sections)

@@ -1,0 +1,54 @@
+"""Sentences of a text in any script, without a word list of any language."""
+
+from __future__ import annotations
+
+import regex
+
+CLOSERS = r"[\"'”’»›」』】）》〉)\]*_~`]*"
+BOUNDARY = regex.compile(
+    rf"(?P<wide>[。！？｡．]+{CLOSERS})"  # scripts without spaces end a sentence anywhere
+    rf"|(?P<stop>[.!?…؟۔।॥።።՞։]+{CLOSERS})(?=[\s\u200b]|\Z)"
+    r"|(?P<blank>\r?\n(?:[ \t>]*\r?\n)+)"
+    r"|(?P<item>\r?\n)(?=[ \t>]*(?:[-*+•–—]|\d{1,3}[.)]|#{1,6}|[|])[ \t])"
+)
+# What stands before a full stop that ends no sentence: one letter (an initial), or one or two
+# digits (a day, an item) – not four of them (a year).
+INITIAL = regex.compile(r"(?:^|[^\p{L}\p{N}])(?:\p{L}\p{M}*|\p{N}{1,2})\.$")
+LOWER = regex.compile(r"\s*[\"'“„«(\[]*\p{Ll}")
+LOOK_BACK = 8
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences' character spans, ascending, trimmed of white space; nothing else is left out.
+
+    A sentence ends at the closing punctuation of any script, at a blank line, and before a list
+    item, heading or table row. A full stop ends none after a single letter or one or two digits ("J. R. R.
+    Tolkien", "3. Oktober"), nor before a small letter ("z. B. das").
+    """
+    spans: list[tuple[int, int]] = []
+    begin = 0
+    for match in BOUNDARY.finditer(text):
+        end = match.end()
+        if match["stop"] is not None and _goes_on(text, match.start(), end):
+            continue
+        _add(spans, text, begin, end)
+        begin = end
+    _add(spans, text, begin, len(text))
+    return spans
+
+
+def _goes_on(text: str, stop: int, end: int) -> bool:
+    """Tell whether a sentence goes on after the punctuation at ``stop``."""
+    if LOWER.match(text, end):
+        return text[stop] in ".…" or (end < len(text) and not text[end : end + 1].isspace())
+    if text[stop] != "." or end - stop > 1 or "\n\n" in text[end : end + 2]:
+        return False
+    return INITIAL.search(text[max(0, stop - LOOK_BACK) : stop + 1]) is not None and not text[end:].isspace()
+
+
+def _add(spans: list[tuple[int, int]], text: str, begin: int, end: int) -> None:
+    piece = text[begin:end]
+    lead = len(piece) - len(piece.lstrip())
+    size = len(piece.strip())
+    if size:
+        spans.append((begin + lead, begin + lead + size))
