@@ -1,0 +1,259 @@
+"""The commands, their arguments and help. What they do is in the modules beside it, imported when run.
+
+Only typer is imported at module level, without rich: `clew --help` answers within 200 ms.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from clew import __version__
+from clew.cli.options import settings_options
+
+HELP = """Turn notes into a knowledge graph in one file, and answer questions from it with citations.
+
+No account, no server, no network, no language model needed."""
+
+EXAMPLES = """\b
+Examples:
+  clew demo                                  see it work on a small set of notes
+  clew index ~/notes                         read a folder; makes ~/notes/.clew/index.duckdb
+  cd ~/notes                                 commands find the index from here
+  clew ask "how do traits differ from generics?"
+  clew ask --mode global "what are the main themes?"
+  clew search "borrow checker" -k 5
+  clew show Ownership
+  clew path Ownership Concurrency
+
+Each command has its own help: clew ask --help"""
+
+app = typer.Typer(
+    name="clew",
+    help=HELP,
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+IndexFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--index",
+        metavar="FILE",
+        help="The index to read. [default: CLEW_INDEX, else .clew/index.duckdb here or in the nearest"
+        " parent folder]",
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md) instead of text.")]
+
+
+def _modes(incomplete: str) -> list[str]:
+    from clew.registry import names
+
+    return [name for name in ["auto", *names("modes")] if name.startswith(incomplete)]
+
+
+def _search_modes(incomplete: str) -> list[str]:
+    return [name for name in ("auto", "basic", "local") if name.startswith(incomplete)]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from clew.cli.screen import write
+
+        write(f"clew {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks; CLEW_DEBUG=1 does the same.")
+    ] = False,
+) -> None:
+    """Options before the command. ``debug`` is read by clew.cli.main, which takes it anywhere."""
+
+
+@app.command()
+def demo(
+    keep: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Copy the notes and the index to this new folder and leave them."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Index a small set of notes that comes with Clew, and ask it three questions."""
+    from clew.cli import demo as module
+
+    module.run(keep, as_json)
+
+
+@app.command()
+@settings_options("", "source", "chunk", "embed", "community")
+def index(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Folders, Markdown or text files, JSONL corpora."),
+    ],
+    flags: dict[str, Any],
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            "--index",
+            metavar="FILE",
+            help="Where the index goes. [default: .clew/index.duckdb in the first folder]",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Read notes and publish an index. Run it again after changes: what hasn't changed isn't read anew.
+
+    Questions can be asked as soon as the index is published without vectors, within seconds;
+    embedding goes on, and the index is published again.
+    """
+    from clew.cli import indexing
+
+    indexing.run(paths, index, flags, as_json, quiet)
+
+
+@settings_options("answer")
+def ask(
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Quotes aren't needed.")],
+    flags: dict[str, Any],
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--mode",
+            "-m",
+            metavar="MODE",
+            help="auto, basic, local, global or drift.",
+            autocompletion=_modes,
+        ),
+    ] = "auto",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the seeds and the path to each passage.")
+    ] = False,
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question from the notes, with a citation for every statement."""
+    from clew.cli import reading
+
+    reading.ask(" ".join(question), mode, explain, index, flags, as_json)
+
+
+app.command("ask")(ask)
+app.command("query", help="Another name for ask.", hidden=True)(ask)
+
+
+@app.command()
+@settings_options("search")
+def search(
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Words or a question.")],
+    flags: dict[str, Any],
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--mode",
+            "-m",
+            metavar="MODE",
+            help="auto, basic (words and vectors) or local (a walk over the graph).",
+            autocompletion=_search_modes,
+        ),
+    ] = "auto",
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the passages that match best, with the parts of their scores and the reason."""
+    from clew.cli import reading
+
+    reading.search(" ".join(question), mode, index, flags, as_json)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag or person.")],
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the graph knows of a name: where it is defined and mentioned, and its edges."""
+    from clew.cli import reading
+
+    reading.show(name, index, as_json)
+
+
+@app.command()
+def related(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag or person.")],
+    k: Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many.")] = 10,
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what is nearest to a name in the graph."""
+    from clew.cli import reading
+
+    reading.related(name, k, index, as_json)
+
+
+@app.command()
+def path(
+    a: Annotated[str, typer.Argument(metavar="FROM", help="A note, entity, tag or person.")],
+    b: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    max_steps: Annotated[int, typer.Option("--max-steps", metavar="N", min=1, help="Most steps.")] = 6,
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how two names are connected, and the places that state each step."""
+    from clew.cli import reading
+
+    reading.path(a, b, max_steps, index, as_json)
+
+
+@app.command()
+def communities(
+    level: Annotated[
+        int | None,
+        typer.Option("--level", metavar="N", min=0, help="One level of the hierarchy; 0 is the coarsest."),
+    ] = None,
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the themes of the notes: the communities of the graph, each with a report."""
+    from clew.cli import reading
+
+    reading.communities(level, index, as_json)
+
+
+@app.command()
+def stats(index: IndexFile = None, as_json: AsJson = False) -> None:
+    """Print what the index holds and how it was made."""
+    from clew.cli import reading
+
+    reading.stats(index, as_json)
+
+
+@app.command()
+def settings(index: IndexFile = None, as_json: AsJson = False) -> None:
+    """List the options in force, and where each value comes from."""
+    from clew.cli import reading
+
+    reading.settings(index, as_json)
+
+
+@app.command()
+def embedders(as_json: AsJson = False) -> None:
+    """List the embedders that `clew index --embedder` knows."""
+    from clew.cli import reading
+
+    reading.embedders(as_json)

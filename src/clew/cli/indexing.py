@@ -1,0 +1,105 @@
+"""`clew index`: build, show how it goes, and say what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from clew.cli import payload, render
+from clew.cli.find import index_flag, quote
+from clew.cli.progress import watch
+from clew.cli.screen import Page, line, say, write_json
+from clew.settings import Settings, load
+from clew.types import BuildResult
+
+EXIT_INTERRUPTED = 130
+
+
+def run(
+    paths: Sequence[Path], index: Path | None, flags: Mapping[str, Any], as_json: bool, quiet: bool
+) -> None:
+    """Index ``paths`` and print the summary. Raises what ``Index.build`` raises."""
+    settings = settings_for(paths, index, flags)
+    result = build(paths, index, settings, quiet or as_json)
+    if as_json:
+        write_json("index", payload.result(result))
+    elif not quiet:
+        page = Page()
+        summary(page, result, paths)
+        page.send()
+
+
+def settings_for(paths: Sequence[Path], index: Path | None, flags: Mapping[str, Any]) -> Settings:
+    """Return the settings: ``clew.toml`` beside the index, in the first folder, or here, or above them."""
+    starts = [index.absolute().parent] if index is not None else []
+    first = paths[0].expanduser()
+    starts += [first if first.is_dir() else first.absolute().parent, Path.cwd()]
+    found = load(starts, flags)
+    for warning in found.warnings:
+        say(f"clew: {warning}", "yellow")
+    return found
+
+
+def build(paths: Sequence[Path], index: Path | None, settings: Settings, quiet: bool) -> BuildResult:
+    """Build under a progress display. Ctrl-C says what is left and exits with 130."""
+    from clew.index import Index
+
+    progress = watch(quiet)
+    try:
+        with progress:
+            built = Index.build(paths, index, options=settings.index_options(), progress=progress)
+    except KeyboardInterrupt:
+        say(
+            "\nclew: stopped. The index published last is whole; the same command goes on from here.",
+            "yellow",
+        )
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    result = built.result
+    built.close()
+    if result is None:
+        raise RuntimeError("Index.build gave no result")
+    return result
+
+
+def summary(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:
+    """What was made, what was left out and why, and what to type next."""
+    from rich.table import Table
+
+    counts, seconds = result.counts, sum(result.seconds.values())
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    size = counts.get("bytes", 0)
+    rows = [(name, f"{count:,}", "") for name, count in counts.items() if name != "bytes"]
+    for name, count, unit in rows:
+        table.add_row(name, count, unit)
+    first = seconds - result.seconds.get("embed", 0.0)
+    table.add_row("read", f"{size / 1e6:,.2f}", "MB")
+    table.add_row("time", f"{seconds:,.1f}", f"s, of it embedding {seconds - first:,.1f} s")
+    if first > 0:
+        table.add_row("speed", f"{size / 1e6 / first:,.2f}", "MB/s without embedding")
+    page.gap()
+    page.add(table)
+    render.problems(page, result.problems)
+    for note in result.notes:
+        page.gap()
+        page.add((line(note), "yellow"))
+    _next(page, result, paths)
+
+
+def _next(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:
+    flag = index_flag(Path(result.index))
+    page.gap()
+    page.add("Index  ", (line(result.index), "green"))
+    if not result.counts.get("documents"):
+        page.add("It holds no document. Are there Markdown, text or JSONL files in the folder?")
+        return
+    home = paths[0].expanduser()
+    page.add("Next   ", (f'clew ask{flag} "your question"', "bold"))
+    page.add("       ", (f"clew communities{flag}", "bold"))
+    if flag and home.is_dir() and Path(result.index).absolute().is_relative_to(home.absolute()):
+        page.add((f"       after `cd {quote(str(home))}` no --index is needed", "dim"))

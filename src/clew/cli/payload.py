@@ -1,0 +1,200 @@
+"""Results as JSON values. docs/json.md describes them; a field is never renamed within a schema version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clew.types import (
+    Answer,
+    BuildResult,
+    Chunk,
+    Citation,
+    CommunityView,
+    Document,
+    EdgeView,
+    Hit,
+    Node,
+    NodeCard,
+    Related,
+    Seed,
+    Step,
+)
+
+
+def node(value: Node) -> dict[str, Any]:
+    return {
+        "id": value.id,
+        "kind": value.kind,
+        "name": value.name,
+        "passages": value.df,
+        "degree": value.degree,
+        "confidence": round(value.confidence, 4),
+    }
+
+
+def citation(value: Citation) -> dict[str, Any]:
+    return {
+        "number": value.number,
+        "key": value.key,
+        "location": value.location,
+        "title": value.title,
+        "start_line": value.start_line,
+        "end_line": value.end_line,
+        "start": value.start,
+        "end": value.end,
+        "quote": value.quote,
+        "chunk_id": value.chunk_id,
+    }
+
+
+def document(value: Document) -> dict[str, Any]:
+    return {
+        "id": value.id,
+        "key": value.key,
+        "location": value.location,
+        "title": value.title,
+        "language": value.language,
+    }
+
+
+def chunk(value: Chunk) -> dict[str, Any]:
+    return {
+        "id": value.id,
+        "start_line": value.start_line,
+        "end_line": value.end_line,
+        "start": value.start,
+        "end": value.end,
+        "tokens": value.n_tokens,
+        "heading_path": list(value.heading_path),
+        "text": value.text,
+    }
+
+
+def step(value: Step) -> dict[str, Any]:
+    return {"source": value.source, "edge": value.edge, "target": value.target}
+
+
+def seed(value: Seed) -> dict[str, Any]:
+    return {
+        "kind": value.kind,
+        "label": value.label,
+        "weight": _number(value.weight),
+        "reason": value.reason,
+    }
+
+
+def hit(value: Hit, rank: int) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "score": _number(value.score),
+        "parts": {name: _number(part) for name, part in value.parts.items()},
+        "why": value.why,
+        "path": [step(one) for one in value.path],
+        "document": document(value.document),
+        "chunk": chunk(value.chunk),
+    }
+
+
+def hits(values: Sequence[Hit]) -> list[dict[str, Any]]:
+    return [hit(value, rank) for rank, value in enumerate(values, 1)]
+
+
+def answer(value: Answer) -> dict[str, Any]:
+    trace = value.trace
+    return {
+        "question": value.question,
+        "mode": value.mode,
+        "reason": value.reason,
+        "answer": value.text,
+        "sentences": [{"text": s.text, "citations": list(s.citations)} for s in value.sentences],
+        "citations": [citation(one) for one in value.citations],
+        "related": [node(one) for one in value.related],
+        "trace": {
+            "seeds": [seed(one) for one in trace.seeds],
+            "hits": hits(trace.hits),
+            "counts": dict(trace.counts),
+            "notes": list(trace.notes),
+            "milliseconds": {name: _number(ms) for name, ms in trace.milliseconds.items()},
+        },
+    }
+
+
+def edge(value: EdgeView) -> dict[str, Any]:
+    return {
+        "id": value.edge.id,
+        "kind": value.edge.kind,
+        "source": node(value.source),
+        "target": node(value.target),
+        "weight": _number(value.edge.weight),
+        "phrase": value.edge.phrase,
+        "evidence": [citation(one) for one in value.evidence],
+    }
+
+
+def card(value: NodeCard) -> dict[str, Any]:
+    return {
+        "node": node(value.node),
+        "names": list(value.names),
+        "definitions": [citation(one) for one in value.definitions],
+        "mentions": [citation(one) for one in value.mentions],
+        "edges": [edge(one) for one in value.edges],
+    }
+
+
+def related(value: Related) -> dict[str, Any]:
+    return {
+        "node": node(value.node),
+        "score": _number(value.score),
+        "why": value.why,
+        "evidence": [citation(one) for one in value.evidence],
+    }
+
+
+def community(value: CommunityView) -> dict[str, Any]:
+    report = value.report
+    return {
+        "number": value.community.community,
+        "id": value.community.id,
+        "level": value.community.level,
+        "parent": value.community.parent if value.community.parent >= 0 else None,
+        "children": list(value.children),
+        "size": value.community.size,
+        "rating": _number(report.rating),
+        "title": report.title,
+        "summary": report.summary,
+        "members": [node(one) for one in value.members],
+        "findings": [finding.text for finding in report.findings],
+    }
+
+
+def result(value: BuildResult) -> dict[str, Any]:
+    return {
+        "index": value.index,
+        "counts": dict(value.counts),
+        "languages": dict(value.languages),
+        "seconds": {name: _number(seconds) for name, seconds in value.seconds.items()},
+        "notes": list(value.notes),
+        "problems": [
+            {"key": p.key, "reason": p.reason, "remedy": p.remedy, "skipped": p.skipped}
+            for p in value.problems
+        ],
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return a value of ``stats`` as JSON can hold it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, float):
+        return _number(value)
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return str(value)
+
+
+def _number(value: float) -> float:
+    """Round to six significant digits: the rest is noise that differs between machines."""
+    return float(f"{float(value):.6g}")

@@ -1,0 +1,168 @@
+"""The commands that read an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clew.cli import payload, render
+from clew.cli.find import HOME, find_index
+from clew.cli.screen import Page, line, say, write_json
+from clew.errors import OptionError, UsageError
+from clew.settings import Settings, load
+
+if TYPE_CHECKING:
+    from clew.index import Index
+
+
+@contextmanager
+def opened(given: Path | None) -> Iterator[Index]:
+    """Open the index that a command reads. Raises NoIndex and what ``Index.open`` raises."""
+    path = find_index(given)
+    from clew.index import Index
+
+    index = Index.open(path)
+    try:
+        yield index
+    finally:
+        index.close()
+
+
+def settings_for(index: Path | None, flags: Mapping[str, Any]) -> Settings:
+    """Return the settings for an index: ``clew.toml`` beside it or above it, else here or above."""
+    starts = [index.absolute().parent, Path.cwd()] if index is not None else [Path.cwd()]
+    found = load(starts, flags)
+    for warning in found.warnings:
+        say(f"clew: {warning}", "yellow")
+    return found
+
+
+def ask(
+    question: str, mode: str, explain: bool, given: Path | None, flags: Mapping[str, Any], as_json: bool
+) -> None:
+    _asked(question)
+    options = settings_for(find_index(given), flags).answer_options()
+    with opened(given) as index:
+        found = index.ask(question, mode, options=options)
+    if as_json:
+        write_json("ask", payload.answer(found))
+        return
+    page = Page()
+    render.answer(page, found, explain)
+    page.send()
+
+
+def search(question: str, mode: str, given: Path | None, flags: Mapping[str, Any], as_json: bool) -> None:
+    _asked(question)
+    options = settings_for(find_index(given), flags).search_options()
+    with opened(given) as index:
+        found = index.search(question, options.k, mode)
+    if as_json:
+        write_json("search", {"question": question, "mode": mode, "hits": payload.hits(found)})
+        return
+    page = Page()
+    render.search(page, found)
+    page.send()
+
+
+def _asked(question: str) -> None:
+    if not question.strip():
+        raise UsageError("question", "it is empty", 'Write one: clew ask "what is …?".')
+
+
+def show(name: str, given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        found = index.show(name)
+    if as_json:
+        write_json("show", payload.card(found))
+        return
+    page = Page()
+    render.card(page, found)
+    page.send()
+
+
+def related(name: str, k: int, given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        found = index.related(name, k)
+    if as_json:
+        write_json("related", {"name": name, "related": [payload.related(one) for one in found]})
+        return
+    page = Page()
+    render.related(page, found)
+    page.send()
+
+
+def path(a: str, b: str, max_steps: int, given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        found = index.path(a, b, max_steps)
+    if as_json:
+        write_json("path", {"from": a, "to": b, "steps": [payload.edge(one) for one in found]})
+        return
+    page = Page()
+    render.path(page, a, b, found)
+    page.send()
+
+
+def communities(level: int | None, given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        found = index.communities(level)
+        deepest = max((view.community.level for view in index.communities()), default=0)
+    if level is not None and level > deepest:
+        raise OptionError("--level", f"{level} is deeper than the hierarchy", f"Give 0 to {deepest}.")
+    if as_json:
+        write_json("communities", {"level": level, "communities": [payload.community(v) for v in found]})
+        return
+    page = Page()
+    render.communities(page, found)
+    page.send()
+
+
+def stats(given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        found = index.stats()
+    if as_json:
+        write_json("stats", {"stats": payload.plain(found)})
+        return
+    page = Page()
+    render.stats(page, found)
+    page.send()
+
+
+def settings(given: Path | None, as_json: bool) -> None:
+    """List every option with its value and origin. No index is needed."""
+    near = given if given is not None else Path.cwd() / HOME
+    found = settings_for(near, {})
+    if as_json:
+        values = {
+            key: {"value": payload.plain(value.value), "origin": value.origin}
+            for key, value in found.values.items()
+        }
+        config = str(found.config) if found.config is not None else None
+        write_json("settings", {"config": config, "settings": values})
+        return
+    page = Page()
+    for key, value in found.values.items():
+        shown = ", ".join(value.value) or "(none)" if isinstance(value.value, tuple) else str(value.value)
+        origin = ("default", "dim") if value.origin == "default" else (line(value.origin), "green")
+        page.add((f"{key:<22} ", "bold"), f"{line(shown):<16} ", origin)
+    page.send()
+
+
+def embedders(as_json: bool) -> None:
+    """List the embedders by name, from the registry: none is imported."""
+    from clew.registry import NO_EMBEDDER, plugins
+
+    default = load().values["embed.embedder"].value
+    rows = [(plugin.name, plugin.summary) for plugin in plugins("embedders")]
+    rows.append((NO_EMBEDDER, "No vectors: words and the graph alone; the fastest index"))
+    if as_json:
+        listed = [{"name": name, "summary": summary, "default": name == default} for name, summary in rows]
+        write_json("embedders", {"embedders": listed})
+        return
+    page = Page()
+    for name, summary in rows:
+        mark = " (default)" if name == default else ""
+        page.add((f"{line(name):<8} ", "bold"), line(summary), (mark, "green"))
+    page.send()

@@ -1,0 +1,307 @@
+"""Results as a person reads them. Everything from notes passes through ``clean`` or ``line``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clew.cli.screen import Page, clean, line, styled
+from clew.types import (
+    Answer,
+    Citation,
+    CommunityView,
+    EdgeView,
+    Hit,
+    Node,
+    NodeCard,
+    Problem,
+    Related,
+    Trace,
+)
+
+NUMBER, NAME, PLACE, DIM, TITLE = "cyan", "bold", "green", "dim", "bold"
+QUOTE_CHARS = 110  # of a passage under a citation: about a line
+PASSAGE_CHARS = 320  # of a search hit: enough to judge it
+EDGES_SHOWN = 12
+PLACES_SHOWN = 8
+MEMBERS_SHOWN = 10
+PROBLEMS_SHOWN = 20
+
+# How an edge reads from its source to its target, and from its target to its source.
+EDGE_WORDS = {
+    "references": ("links to", "linked from"),
+    "replied_to": ("replies to", "answered by"),
+    "tagged_with": ("tagged", "tags"),
+    "authored_by": ("written by", "wrote"),
+    "follows": ("follows", "followed by"),
+    "saved_by": ("saved by", "saved"),
+    "mentions": ("mentions", "mentioned in"),
+    "co_occurs_with": ("occurs with", "occurs with"),
+    "same_as": ("same as", "same as"),
+    "defined_by": ("defined in", "defines"),
+    "related": ("related to", "related to"),
+}
+
+
+def place(citation: Citation) -> str:
+    """Return ``path:line``, which editors and terminals can follow."""
+    return f"{line(citation.location)}:{citation.start_line}"
+
+
+def short(text: str, limit: int) -> str:
+    """Return text on one line, cut at a word near ``limit`` characters."""
+    flat = line(text)
+    if len(flat) <= limit:
+        return flat
+    cut = flat.rfind(" ", limit // 2, limit)
+    return flat[: cut if cut > 0 else limit].rstrip(" ,;:") + " …"
+
+
+def answer(page: Page, found: Answer, explain: bool) -> None:
+    """The answer, where each statement comes from, related names, and the mode."""
+    if found.text:
+        _answer_text(page, found)
+        page.gap()
+        for one in found.citations:
+            page.add((f"[{one.number}] ", NUMBER), (place(one), PLACE), "  ", (_label(one), DIM))
+    else:
+        page.add("The notes hold nothing on this question.")
+    if found.related:
+        page.gap()
+        names = ", ".join(line(node.name) for node in found.related)
+        page.add(("Related  ", DIM), names)
+    if not found.related:
+        page.gap()
+    page.add(("Mode     ", DIM), (found.mode, NAME), f" — {line(found.reason)}" if found.reason else "")
+    if explain:
+        trace(page, found.trace)
+    elif found.trace.notes:
+        for note in found.trace.notes:
+            page.add(("Note     ", DIM), line(note))
+
+
+def _answer_text(page: Page, found: Answer) -> None:
+    text = styled(clean(found.text))
+    numbers = "|".join(str(one.number) for one in found.citations)
+    if numbers:
+        text.highlight_regex(rf"\[(?:{numbers})\]", NUMBER)
+    page.add(text)
+
+
+def _label(citation: Citation) -> str:
+    return line(citation.title) if citation.title else short(citation.quote, QUOTE_CHARS)
+
+
+def trace(page: Page, found: Trace) -> None:
+    """How an answer was made: seeds, the path to each passage, counts and times."""
+    _heading(page, "Seeds")
+    for seed in found.seeds:
+        page.add(f"{seed.weight:6.2f}  ", (line(seed.label), NAME), (f"  {line(seed.reason)}", DIM), indent=2)
+    if not found.seeds:
+        page.add(("none", DIM), indent=2)
+    _heading(page, "Passages and the way to them")
+    for rank, hit in enumerate(found.hits, 1):
+        where = f"{line(hit.document.location)}:{hit.chunk.start_line}"
+        page.add((f"{rank:>2}. ", NUMBER), (where, PLACE), f"  {hit.score:.3f}", indent=2)
+        page.add(*(_way(hit) or [(line(hit.why), DIM)]), indent=6)
+    if found.counts:
+        _heading(page, "Counts")
+        page.add(", ".join(f"{_words(name)} {count:,}" for name, count in found.counts.items()), indent=2)
+    if found.milliseconds:
+        _heading(page, "Milliseconds")
+        page.add(", ".join(f"{_words(name)} {ms:.0f}" for name, ms in found.milliseconds.items()), indent=2)
+    if found.notes:
+        _heading(page, "Notes")
+        for note in found.notes:
+            page.add(line(note), indent=2)
+
+
+def _way(hit: Hit) -> list[Any]:
+    """Return the steps that led to a hit: ``A —edge→ B —edge→ C``."""
+    pieces: list[Any] = []
+    last = None
+    for step in hit.path:
+        if step.source != last:
+            pieces.append(("; " if pieces else "", DIM))
+            pieces.append((line(step.source), NAME))
+        pieces.append((f" —{_words(step.edge)}→ ", DIM))
+        pieces.append((line(step.target), NAME))
+        last = step.target
+    return pieces
+
+
+def search(page: Page, found: Sequence[Hit]) -> None:
+    """Ranked passages with their scores' parts and the reason."""
+    if not found:
+        page.add("No passage matches.")
+    for rank, hit in enumerate(found, 1):
+        if rank > 1:
+            page.gap()
+        where = f"{line(hit.document.location)}:{hit.chunk.start_line}"
+        headings = " › ".join(line(part) for part in hit.chunk.heading_path)
+        page.add((f"{rank:>2}. ", NUMBER), (where, PLACE), (f"  {headings}" if headings else "", NAME))
+        page.add(short(hit.chunk.text, PASSAGE_CHARS), indent=4)
+        parts = " · ".join(f"{_words(name)} {value:.2f}" for name, value in hit.parts.items())
+        page.add((f"score {hit.score:.3f} = {parts}" if parts else f"score {hit.score:.3f}", DIM), indent=4)
+        if hit.why:
+            page.add((line(hit.why), DIM), indent=4)
+
+
+def card(page: Page, found: NodeCard) -> None:
+    """What the graph knows of a node."""
+    node = found.node
+    page.add((line(node.name), TITLE), (f"  {node.kind}, in {_plural(node.df, 'passage')}", DIM))
+    others = [line(name) for name in found.names if name != node.name]
+    if others:
+        page.add(("Also     ", DIM), ", ".join(others))
+    _places(page, "Defined in", found.definitions)
+    shown = {(one.key, one.start_line) for one in found.definitions}
+    _places(page, "Mentioned in", [m for m in found.mentions if (m.key, m.start_line) not in shown])
+    if found.edges:
+        _heading(page, "Edges")
+        for view in found.edges[:EDGES_SHOWN]:
+            _edge_from(page, node, view)
+        _more(page, len(found.edges) - EDGES_SHOWN)
+
+
+def _places(page: Page, title: str, citations: Sequence[Citation]) -> None:
+    if not citations:
+        return
+    _heading(page, title)
+    for one in citations[:PLACES_SHOWN]:
+        page.add((place(one), PLACE), (f"  {short(one.quote, QUOTE_CHARS)}", DIM), indent=2)
+    _more(page, len(citations) - PLACES_SHOWN)
+
+
+def _edge_from(page: Page, node: Node, view: EdgeView) -> None:
+    forward = view.source.node == node.node
+    other = view.target if forward else view.source
+    where = place(view.evidence[0]) if view.evidence else ""
+    page.add(
+        (f"{edge_words(view, forward):<14} ", DIM),
+        (line(other.name), NAME),
+        (f"  {where}" if where else "", PLACE),
+        indent=2,
+    )
+
+
+def edge_words(view: EdgeView, forward: bool) -> str:
+    """Return how an edge reads in one of its directions."""
+    if view.edge.phrase:
+        return line(view.edge.phrase)
+    there, back = EDGE_WORDS.get(view.edge.kind, (_words(view.edge.kind), _words(view.edge.kind)))
+    return there if forward else back
+
+
+def related(page: Page, found: Sequence[Related]) -> None:
+    """Neighbours, nearest first."""
+    if not found:
+        page.add("Nothing is related.")
+    for one in found:
+        where = place(one.evidence[0]) if one.evidence else ""
+        page.add(
+            f"{one.score:5.2f}  ",
+            (line(one.node.name), NAME),
+            (f"  {line(one.why.replace('_', ' '))}", DIM),
+            (f"  {where}" if where else "", PLACE),
+        )
+
+
+def path(page: Page, a: str, b: str, found: Sequence[EdgeView]) -> None:
+    """A path, a step a line, each with the place that states it."""
+    if not found:
+        page.add(f"No path joins {line(a)} and {line(b)}.")
+        return
+    at = _first(found)
+    page.add((line(at.name), NAME), (f"  {at.kind}", DIM))
+    for view in found:
+        forward = view.source.node == at.node
+        at = view.target if forward else view.source
+        where = place(view.evidence[0]) if view.evidence else ""
+        page.add(
+            (f"— {edge_words(view, forward)} → ", DIM),
+            (line(at.name), NAME),
+            (f"  {at.kind}", DIM),
+            (f"  {where}" if where else "", PLACE),
+            indent=2,
+        )
+        if view.evidence:
+            page.add((short(view.evidence[0].quote, QUOTE_CHARS), DIM), indent=6)
+
+
+def _first(found: Sequence[EdgeView]) -> Node:
+    """Return the node at which a path begins: the end of its first edge that its second doesn't share."""
+    one = found[0]
+    if len(found) > 1 and one.source.node in (found[1].source.node, found[1].target.node):
+        return one.target
+    return one.source
+
+
+def communities(page: Page, found: Sequence[CommunityView]) -> None:
+    """Themes, coarsest first, each with its summary and the members that matter."""
+    if not found:
+        page.add("There are no communities: the notes name nothing that occurs together.")
+    for number, view in enumerate(found):
+        if number:
+            page.gap()
+        community, report = view.community, view.report
+        head = f"  level {community.level}, {_plural(community.size, 'member')}"
+        page.add((f"{community.community:>3}  ", NUMBER), (line(report.title), TITLE), (head, DIM))
+        if report.summary:
+            page.add(short(report.summary, PASSAGE_CHARS), indent=5)
+        names = ", ".join(line(node.name) for node in view.members[:MEMBERS_SHOWN])
+        if names:
+            page.add((names, DIM), indent=5)
+
+
+def stats(page: Page, found: Mapping[str, Any]) -> None:
+    """Counts and facts of an index, one a line."""
+    for name, value in found.items():
+        if name != "options":
+            page.add((f"{_words(name):<14} ", DIM), _value(value))
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{line(str(key))} {_value(one)}" for key, one in value.items())
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_value(one) for one in value) or "none"
+    return line(str(value))
+
+
+def problems(page: Page, found: Sequence[Problem]) -> None:
+    """What was skipped, and what was indexed with a warning."""
+    for title, skipped in (("Skipped", True), ("Indexed with a warning", False)):
+        listed = [one for one in found if one.skipped is skipped]
+        if not listed:
+            continue
+        page.gap()
+        page.add((f"{title} ({len(listed):,})", "yellow"))
+        for one in listed[:PROBLEMS_SHOWN]:
+            remedy = f". {line(one.remedy)}" if one.remedy else ""
+            page.add((line(one.key), NAME), f": {line(one.reason)}{remedy}", indent=2)
+        _more(page, len(listed) - PROBLEMS_SHOWN)
+
+
+def _heading(page: Page, text: str) -> None:
+    page.gap()
+    page.add((text, TITLE))
+
+
+def _more(page: Page, count: int) -> None:
+    if count > 0:
+        page.add((f"… and {count:,} more (--json gives all)", DIM), indent=2)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
