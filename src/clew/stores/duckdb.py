@@ -1,0 +1,156 @@
+"""The store: one DuckDB file that is replaced whole, and a SQLite cache beside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from clew.errors import BadIndex, IndexTooNew, NoIndex
+from clew.ports import Cache, Reader, Store
+from clew.stores.duckdb_files import NAME, Cursors, attach, writing
+from clew.stores.duckdb_read import AGAIN, DuckReader, Stamp, file_stamp, first_line
+from clew.stores.duckdb_write import publish, replacing
+from clew.stores.schema import FORMAT, META, MIGRATIONS, SCHEMA_VERSION
+from clew.types import Artifact
+
+MAGIC = b"DUCK"  # at byte 8 of every DuckDB file
+HEADERS = 3 * 4096  # bytes before the first block
+OPEN_TRIES = 3  # a file that is replaced while it is being opened is opened again
+
+
+def make() -> Store:
+    """Return the store."""
+    return DuckStore()
+
+
+class DuckStore:
+    """Publishes to and reads from DuckDB files."""
+
+    def publish(self, path: Path, artifact: Artifact) -> None:
+        """Write beside ``path``, sync, and rename over it. Raises PublishError; the old index is whole
+        then."""
+        publish(Path(path), artifact)
+
+    def open(self, path: Path) -> Reader:
+        """Open an index for reading. Raises NoIndex, BadIndex, IndexTooNew."""
+        path = Path(path)
+        for _ in range(OPEN_TRIES):
+            _check_file(path)
+            stamp = file_stamp(path)
+            reader = _open(path, stamp)
+            if not reader.stale():
+                break
+            reader.close()
+        return reader
+
+    def writing(self, path: Path) -> AbstractContextManager[None]:
+        """Hold the lock of whoever indexes to ``path``. Raises PublishError naming the holder."""
+        from clew.stores.lock import index_lock
+
+        return index_lock(Path(path))
+
+    def cache(self, path: Path) -> Cache:
+        """Open (or make) the cache at ``path``."""
+        from clew.stores.cache import open_cache
+
+        return open_cache(Path(path))
+
+
+def _check_file(path: Path) -> None:
+    """Tell what isn't an index by its first bytes. DuckDB's own messages speak of other things."""
+    try:
+        if path.is_dir():
+            raise NoIndex(str(path), "it is a folder, not an index", "Make one: clew index FOLDER")
+        with path.open("rb") as file:
+            head = file.read(12)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoIndex(str(path), "there is no index here", "Make one: clew index FOLDER") from None
+    except OSError as error:
+        reason = f"it can't be read ({error.strerror})"
+        raise BadIndex(str(path), reason, "Check its permissions, or name another with --index") from error
+    if head[8:12] != MAGIC:
+        raise BadIndex(str(path), "it isn't a Clew index", "Name another with --index, or index again")
+
+
+def _open(path: Path, stamp: Stamp) -> DuckReader:
+    try:
+        connection = attach(path, read_only=True)
+    except (duckdb.Error, OSError) as error:
+        raise _explain(path, error) from error
+    try:
+        _check_size(path, connection)
+        meta = _meta(path, connection)
+        version = _version(path, meta)
+        if version < SCHEMA_VERSION:
+            connection.close()
+            _migrate(path, version)
+            return _open(path, file_stamp(path))
+    except BaseException:
+        connection.close()
+        raise
+    return DuckReader(path, Cursors(connection), meta, stamp)
+
+
+def _check_size(path: Path, connection: duckdb.DuckDBPyConnection) -> None:
+    """Find a truncated file now, not at the first row that is missing."""
+    query = "SELECT block_size, total_blocks FROM pragma_database_size() WHERE database_name = ?"
+    for block, blocks in connection.execute(query, [NAME]).fetchall():
+        whole = HEADERS + block * blocks
+        size = path.stat().st_size
+        if size < whole:
+            raise BadIndex(str(path), f"it is truncated: {size} bytes of {whole}", AGAIN)
+
+
+def _meta(path: Path, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    try:
+        rows = connection.execute(f"SELECT key, value FROM {META.name}").fetchall()
+        meta = {key: json.loads(value) for key, value in rows}
+    except duckdb.CatalogException as error:
+        raise BadIndex(str(path), "it is a DuckDB file, but not a Clew index", "Name another") from error
+    except (duckdb.Error, ValueError) as error:
+        raise BadIndex(str(path), f"it is damaged ({first_line(error)})", AGAIN) from error
+    if meta.get("format") != FORMAT:
+        raise BadIndex(str(path), "it is a DuckDB file, but not a Clew index", "Name another")
+    return meta
+
+
+def _version(path: Path, meta: dict[str, Any]) -> int:
+    version = meta.get("schema_version")
+    if not isinstance(version, int) or "generation" not in meta:
+        raise BadIndex(str(path), "it is damaged (its versions are missing)", AGAIN)
+    if version > SCHEMA_VERSION:
+        raise IndexTooNew(
+            str(path),
+            f"its schema is {version}, and this Clew reads {SCHEMA_VERSION} and older",
+            "Upgrade Clew: pip install -U clew",
+        )
+    return version
+
+
+def _migrate(path: Path, version: int) -> None:
+    """Bring an older index up to date, on a copy that is then renamed over it."""
+    steps = range(version, SCHEMA_VERSION)
+    if any(step not in MIGRATIONS for step in steps):
+        raise BadIndex(str(path), f"its schema, {version}, is no longer read", AGAIN)
+    with replacing(path) as new:
+        shutil.copyfile(path, new)
+        with writing(new) as connection:
+            for step in steps:
+                for statement in MIGRATIONS[step]:
+                    connection.execute(statement)
+            connection.execute(
+                f"UPDATE {META.name} SET value = ? WHERE key = 'schema_version'", [str(SCHEMA_VERSION)]
+            )
+
+
+def _explain(path: Path, error: Exception) -> BadIndex | IndexTooNew:
+    text = first_line(error)
+    if "newer" in text.casefold() or "storage version" in text.casefold():
+        reason = f"it was written by a newer DuckDB ({text})"
+        return IndexTooNew(str(path), reason, "Upgrade it: pip install -U duckdb")
+    return BadIndex(str(path), f"it can't be opened ({text})", AGAIN)

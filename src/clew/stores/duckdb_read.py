@@ -1,0 +1,303 @@
+"""Reading a published index."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import BadIndex
+from clew.stores.duckdb_files import Cursors
+from clew.stores.schema import TABLES
+from clew.stores.strings import escape, unescape
+from clew.text.tokens import normal_name
+from clew.types import Chunk, Community, Document, Edge, Evidence, Finding, Mention, Node, Report
+
+Row = TypeVar("Row")
+Stamp = tuple[int, int, int, int]
+
+PARTS_AT_ONCE = 16  # parts of an array (1 MB each) held twice while it loads
+AGAIN = "Index again: clew index FOLDER"
+
+_DOCUMENT = (
+    "doc, id, key, location, title, language, encoding, content_hash, size, line, media_type, metadata"
+)
+_CHUNK = "chunk, id, doc, section, start_byte, end_byte, start_line, end_line, n_tokens, heading_path, text"
+_NODE = "node, id, kind, name, df, degree, doc, confidence"
+_MENTION = "node, chunk, start_byte, end_byte, surface"
+_EDGE = "edge, id, kind, source, target, weight, phrase"
+
+
+class DuckReader:
+    """A Reader of one DuckDB file. Threads may share it; each has a cursor of its own."""
+
+    def __init__(self, path: Path, cursors: Cursors, meta: Mapping[str, Any], stamp: Stamp) -> None:
+        self.path = path
+        self.meta = meta
+        self.generation: str = meta["generation"]
+        self._cursors = cursors
+        self._stamp = stamp
+        self._lock = threading.Lock()
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._counts: dict[str, int] = {}
+        self._places: dict[str, tuple[str, str, int, int]] | None = None
+
+    # --- arrays ---
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Return a published array (read-only, kept after the first call). Raises BadIndex if it isn't
+        there."""
+        with self._lock:
+            found = self._arrays.get(name)
+            if found is None:
+                found = self._arrays[name] = self._load(name)
+            return found
+
+    def has_array(self, name: str) -> bool:
+        """Tell whether an array of this name was published."""
+        with self._lock:
+            return name in self._array_places()
+
+    def _array_places(self) -> dict[str, tuple[str, str, int, int]]:
+        """Return each array's type, shape, first row and number of rows."""
+        if self._places is None:
+            columns = "name, any_value(dtype), any_value(shape), min(rowid), count(*)"
+            rows = self._rows(f"SELECT {columns} FROM arrays GROUP BY name")
+            self._places = {unescape(name): (dtype, shape, at, n) for name, dtype, shape, at, n in rows}
+        return self._places
+
+    def _load(self, name: str) -> NDArray[Any]:
+        places = self._array_places()
+        if name not in places:
+            raise BadIndex(str(self.path), f"it has no array {name!r}", AGAIN)
+        kind, shape, first, parts = places[name]
+        array = np.empty(tuple(json.loads(shape)), dtype=np.dtype(kind))
+        into = array.reshape(-1).view(np.uint8)
+        at = 0
+        for begin in range(first, first + parts, PARTS_AT_ONCE):
+            end = min(begin + PARTS_AT_ONCE, first + parts) - 1
+            for (data,) in self._rows(f"SELECT data FROM arrays WHERE rowid BETWEEN {begin} AND {end}"):
+                if at + len(data) > len(into):
+                    raise BadIndex(str(self.path), f"its array {name!r} is longer than its shape", AGAIN)
+                into[at : at + len(data)] = np.frombuffer(data, dtype=np.uint8)
+                at += len(data)
+        if at != len(into):
+            raise BadIndex(str(self.path), f"its array {name!r} is incomplete", AGAIN)
+        array.flags.writeable = False
+        return array
+
+    # --- tables ---
+
+    def count(self, table: str) -> int:
+        """Return the number of a table's rows. Raises ValueError for a name that isn't a table's."""
+        if table not in TABLES:
+            raise ValueError(f"there is no table {table!r}")
+        if table not in self._counts:
+            self._counts[table] = self._rows(f"SELECT count(*) FROM {table}")[0][0]
+        return self._counts[table]
+
+    def documents(self, docs: Sequence[int] | None = None) -> list[Document]:
+        """Return documents by position, or all."""
+        return self._at("documents", "doc", _DOCUMENT, docs, _document)
+
+    def chunks(self, chunks: Sequence[int]) -> list[Chunk]:
+        """Return chunks by position."""
+        return self._at("chunks", "chunk", _CHUNK, chunks, _chunk)
+
+    def chunks_of(self, doc: int) -> list[Chunk]:
+        """Return the chunks of a document, in order."""
+        rows = self._rows(f"SELECT {_CHUNK} FROM chunks WHERE doc = ? ORDER BY chunk", [int(doc)])
+        return list(map(_chunk, rows))
+
+    def nodes(self, nodes: Sequence[int]) -> list[Node]:
+        """Return nodes by position."""
+        return self._at("nodes", "node", _NODE, nodes, _node)
+
+    def find_nodes(self, normal: str) -> list[Node]:
+        """Return the nodes that have this normal name (see ``clew.text.tokens.normal_name``)."""
+        named = "SELECT node FROM names WHERE key = ?"
+        query = f"SELECT {_NODE} FROM nodes WHERE node IN ({named}) ORDER BY node"
+        return list(map(_node, self._rows(query, [escape(normal)])))
+
+    def find_documents(self, name: str) -> list[Document]:
+        """Return the documents that a person means by a name: those with this key or location; else those
+        whose path ends so (with or without the extension); else those of this file name or title in
+        any spelling that ``normal_name`` makes the same."""
+        exact = f"SELECT {_DOCUMENT} FROM documents WHERE key = ? OR location = ? ORDER BY doc"
+        found = list(map(_document, self._rows(exact, [escape(name)] * 2)))
+        if found:
+            return found
+        last = PurePosixPath(name.replace("\\", "/"))
+        keys = [escape(normal_name(text)) for text in (last.name, last.stem, name) if text]
+        either = "title_key = ? OR file_key IN (SELECT unnest(?::VARCHAR[]))"
+        loose = f"SELECT {_DOCUMENT} FROM documents WHERE {either} ORDER BY doc"
+        loosely = list(map(_document, self._rows(loose, [escape(normal_name(name)), keys])))
+        by_path = [document for document in loosely if _ends_with(document, str(last))]
+        if by_path:
+            return by_path
+        normal = normal_name(name)
+        return [document for document in loosely if normal in _loose_names(document)]
+
+    def names_of(self, node: int) -> list[str]:
+        """Return the names by which a node is found."""
+        rows = self._rows("SELECT surface FROM names WHERE node = ? ORDER BY rowid", [int(node)])
+        return [unescape(surface) for (surface,) in rows]
+
+    def mentions(
+        self, *, node: int | None = None, chunk: int | None = None, limit: int = 1000
+    ) -> list[Mention]:
+        """Return mentions of a node, in a chunk, or of the one in the other."""
+        wanted = [(name, int(at)) for name, at in (("node", node), ("chunk", chunk)) if at is not None]
+        where = " AND ".join(f"{name} = ?" for name, _ in wanted) or "true"
+        query = f"SELECT {_MENTION} FROM mentions WHERE {where} ORDER BY rowid LIMIT ?"
+        rows = self._rows(query, [*(at for _, at in wanted), limit])
+        return [Mention(n, c, start, end, unescape(surface)) for n, c, start, end, surface in rows]
+
+    def edges(self, *, node: int, kinds: Sequence[str] = (), limit: int = 1000) -> list[Edge]:
+        """Return the edges that begin or end at ``node``, heaviest first."""
+        some = "AND kind IN (SELECT unnest(?::VARCHAR[]))" if kinds else ""
+        where = f"(source = ? OR target = ?) {some}"
+        query = f"SELECT {_EDGE} FROM edges WHERE {where} ORDER BY weight DESC, edge LIMIT ?"
+        values = [int(node), int(node), *([list(kinds)] if kinds else []), limit]
+        return list(map(_edge, self._rows(query, values)))
+
+    def edge_rows(self, edges: Sequence[int]) -> list[Edge]:
+        """Return edges by position."""
+        return self._at("edges", "edge", _EDGE, edges, _edge)
+
+    def evidence(self, edge: int, limit: int = 20) -> list[Evidence]:
+        """Return the places that state an edge."""
+        columns = "edge, chunk, start_byte, end_byte"
+        query = f"SELECT {columns} FROM edge_evidence WHERE edge = ? ORDER BY rowid LIMIT ?"
+        return [Evidence(*row) for row in self._rows(query, [int(edge), limit])]
+
+    def communities(self, level: int | None = None) -> list[Community]:
+        """Return the communities of a level, or all."""
+        where = "true" if level is None else "level = ?"
+        query = f"SELECT community, id, level, parent, size FROM communities WHERE {where} ORDER BY community"
+        return [Community(*row) for row in self._rows(query, [] if level is None else [int(level)])]
+
+    def members(self, community: int) -> list[int]:
+        """Return the nodes of a community, in position order."""
+        query = "SELECT node FROM community_members WHERE community = ? ORDER BY node"
+        return [node for (node,) in self._rows(query, [int(community)])]
+
+    def reports(self, communities: Sequence[int]) -> list[Report]:
+        """Return the reports of communities, with their findings."""
+        findings: dict[int, list[Finding]] = {}
+        query = (
+            "SELECT community, text, chunk, start_byte, end_byte FROM report_findings "
+            "WHERE community IN (SELECT unnest(?::INTEGER[])) ORDER BY community, rank"
+        )
+        for community, text, *place in self._rows(query, [[int(at) for at in communities]]):
+            findings.setdefault(community, []).append(Finding(unescape(text), *place))
+
+        def report(row: tuple[Any, ...]) -> Report:
+            community, title, summary, rating, members = row
+            found = tuple(findings.get(community, ()))
+            named = tuple(json.loads(members))
+            return Report(community, unescape(title), unescape(summary), rating, named, found)
+
+        columns = "community, title, summary, rating, members"
+        return self._at("reports", "community", columns, communities, report)
+
+    # --- the file ---
+
+    def stale(self) -> bool:
+        """Tell whether another index has been published at this path since it was opened."""
+        try:
+            return file_stamp(self.path) != self._stamp
+        except OSError:
+            return False  # it's gone: what is open can still be read
+
+    def close(self) -> None:
+        """Close the file. Arrays that were read stay valid."""
+        self._cursors.close()
+
+    def _at(
+        self,
+        table: str,
+        position: str,
+        columns: str,
+        wanted: Sequence[int] | None,
+        make: Callable[[tuple[Any, ...]], Row],
+    ) -> list[Row]:
+        """Return rows by position, in the order asked for. Raises IndexError for one that isn't there."""
+        if wanted is None:
+            return list(map(make, self._rows(f"SELECT {columns} FROM {table} ORDER BY {position}")))
+        asked = [int(at) for at in wanted]
+        if not asked:
+            return []
+        # A join with a list of positions lets DuckDB skip row groups; thousands of literals don't.
+        query = f"SELECT {columns} FROM {table} WHERE {position} IN (SELECT unnest(?::INTEGER[]))"
+        found = {row[0]: make(row) for row in self._rows(query, [asked])}
+        try:
+            return [found[at] for at in asked]
+        except KeyError as error:
+            raise IndexError(f"there is no {position} {error.args[0]} in {self.path}") from None
+
+    def _rows(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        try:
+            rows: list[tuple[Any, ...]] = self._cursors.get().execute(query, list(values)).fetchall()
+        except duckdb.ConnectionException as error:
+            raise BadIndex(str(self.path), "it was closed", "Open it again") from error
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            raise BadIndex(str(self.path), f"it is damaged ({first_line(error)})", AGAIN) from error
+        return rows
+
+
+def file_stamp(path: Path) -> Stamp:
+    """Return what tells one published file from another."""
+    found = path.stat()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's text; DuckDB's go on for many."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _ends_with(document: Document, path: str) -> bool:
+    wanted = path.casefold()
+    names = [document.key.casefold()]
+    extension = PurePosixPath(names[0]).suffix
+    if document.media_type != "record" and extension:
+        names.append(names[0].removesuffix(extension))
+    return any(name == wanted or name.endswith(f"/{wanted}") for name in names)
+
+
+def _loose_names(document: Document) -> set[str]:
+    path = PurePosixPath(document.key)
+    return {normal_name(text) for text in (document.title, path.name, path.stem, document.key)}
+
+
+def _document(row: tuple[Any, ...]) -> Document:
+    doc, *texts, content_hash, size, line, media_type, metadata = row
+    id_, key, location, title, language, encoding = map(unescape, texts)
+    fields = json.loads(unescape(metadata))
+    return Document(
+        doc, id_, key, location, title, language, encoding, content_hash, size, line, media_type, fields
+    )
+
+
+def _chunk(row: tuple[Any, ...]) -> Chunk:
+    *rest, heading_path, text = row
+    fields: list[Any] = rest
+    return Chunk(*fields, tuple(json.loads(unescape(heading_path))), unescape(text))
+
+
+def _node(row: tuple[Any, ...]) -> Node:
+    node, id_, kind, name, *rest = row
+    return Node(node, id_, kind, unescape(name), *rest)
+
+
+def _edge(row: tuple[Any, ...]) -> Edge:
+    *rest, phrase = row
+    fields: list[Any] = rest
+    return Edge(*fields, unescape(phrase))
