@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clew.ports import Reader
 from clew.text.units import source_span
 from clew.types import Chunk, Citation, Document
 
@@ -24,34 +25,68 @@ class Citer:
             span = (chunk.start, chunk.end)
         return self._cite(chunk, document, start, end, span)
 
-    def at_source(self, chunk: Chunk, document: Document, start: int, end: int, quote: str) -> Citation:
-        """Cite source bytes ``start``..``end`` of a chunk, whose text is ``quote``."""
-        place = chunk.text.find(quote)
-        while place >= 0:
-            span = source_span(
-                chunk.text, place, place + len(quote), chunk.start, chunk.end, document.encoding
-            )
-            if span == (start, end):
-                return self._cite(chunk, document, place, place + len(quote), span)
-            place = chunk.text.find(quote, place + 1)
-        return self._cite(chunk, document, 0, len(chunk.text), (chunk.start, chunk.end))
+    def at_source(self, chunk: Chunk, document: Document, start: int, end: int) -> Citation:
+        """Cite source bytes ``start``..``end`` of a chunk. The whole chunk, where they can't be placed."""
+        places = characters(chunk, document, start, end)
+        if places is None:
+            return self._cite(chunk, document, 0, len(chunk.text), (chunk.start, chunk.end))
+        return self._cite(chunk, document, *places, (start, end))
 
     def _cite(
         self, chunk: Chunk, document: Document, start: int, end: int, span: tuple[int, int]
     ) -> Citation:
         key = (chunk.doc, *span)
         if key not in self._found:
-            first = chunk.start_line + chunk.text.count("\n", 0, start)
-            self._found[key] = Citation(
-                number=len(self._found) + 1,
-                key=document.key,
-                location=document.location,
-                title=document.title,
-                start=span[0],
-                end=span[1],
-                start_line=first,
-                end_line=first + chunk.text.count("\n", start, end),
-                quote=chunk.text[start:end],
-                chunk_id=chunk.id,
-            )
+            number = len(self._found) + 1
+            self._found[key] = _citation(number, chunk, document, start, end, span)
         return self._found[key]
+
+
+def cite(reader: Reader, chunk: Chunk, start: int, end: int, number: int) -> Citation:
+    """Cite source bytes ``start``..``end`` of a chunk. The whole chunk, where they can't be placed."""
+    document = reader.documents([chunk.doc])[0]
+    places = characters(chunk, document, start, end)
+    if places is None:
+        return _citation(number, chunk, document, 0, len(chunk.text), (chunk.start, chunk.end))
+    return _citation(number, chunk, document, *places, (start, end))
+
+
+def characters(chunk: Chunk, document: Document, start: int, end: int) -> tuple[int, int] | None:
+    """Return the character positions in ``chunk.text`` of source offsets; None if they aren't in it."""
+    if not chunk.start <= start <= end <= chunk.end:
+        return None
+    text, encoding = chunk.text, document.encoding
+    errors = "surrogatepass" if encoding.startswith("utf") else "replace"
+    data = text.encode(encoding, errors)
+    if len(data) == chunk.end - chunk.start:
+        first = len(data[: start - chunk.start].decode(encoding, errors))
+        last = first + len(data[start - chunk.start : end - chunk.start].decode(encoding, errors))
+        return first, last
+    # Damaged bytes are one character each, whatever their number: count from the end that is whole.
+    for first in range(len(text) + 1):
+        span = source_span(text, first, first, chunk.start, chunk.end, encoding)
+        if span is None or span[0] != start:
+            continue
+        for last in range(first, len(text) + 1):
+            if source_span(text, last, last, chunk.start, chunk.end, encoding) == (end, end):
+                return first, last
+    return None
+
+
+def _citation(
+    number: int, chunk: Chunk, document: Document, start: int, end: int, span: tuple[int, int]
+) -> Citation:
+    """Cite characters ``start``..``end`` of a chunk, which are the source bytes ``span``."""
+    first = chunk.start_line + chunk.text.count("\n", 0, start)
+    return Citation(
+        number=number,
+        key=document.key,
+        location=document.location,
+        title=document.title,
+        start=span[0],
+        end=span[1],
+        start_line=first,
+        end_line=first + chunk.text.count("\n", start, end),
+        quote=chunk.text[start:end],
+        chunk_id=chunk.id,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -30,6 +31,8 @@ SAME = 0.6  # weight of the overlap with a chosen sentence
 SAME_AT_ALL = 0.75  # overlap above which a sentence says nothing new
 # A sentence worth less than this share of the best one is padding.
 WORTH = 0.5
+# A block that a generator fills in when the notes are published has nothing to show here.
+DIRECTIVE = re.compile(r"^\s*\{\{[#%].*\}\}\s*$", re.MULTILINE)
 NOTHING = "The notes hold nothing on this."
 LIST_ITEMS = 5  # of a list that a chosen sentence announces with a colon
 
@@ -154,7 +157,8 @@ def _shown(text: str, unit: Unit) -> str:
     """Return what a reader sees of a unit; empty if it can't stand in an answer."""
     raw = text[unit.start : unit.end]
     if unit.kind == "code":
-        return raw if len(raw) <= CODE_CHARS and raw.count("\n") <= CODE_LINES else ""
+        short = len(raw) <= CODE_CHARS and raw.count("\n") <= CODE_LINES
+        return raw if short and not DIRECTIVE.search(raw) else ""
     if unit.kind == "row":
         cells = [plain(cell) for cell in raw.strip("|").split("|")]
         shown = " | ".join(cell for cell in cells if cell)

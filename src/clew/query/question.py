@@ -24,6 +24,7 @@ SAMPLE = 512
 # development folders can and can't answer.
 COVERED, CLOSE = 0.6, 0.5
 SOME_COVERED, SOME_CLOSE = 0.3, 0.32
+JUDGED = 8  # hits
 # Without vectors the words alone decide.
 COVERED_ALONE = 0.4
 
@@ -116,24 +117,31 @@ def _without_noise(words: list[Word]) -> list[Word]:
     return kept
 
 
-# A question may ask for the whole with one word that the notes seldom use ("theme", "overview") …
-WHOLE_TELLING = 1
-# … if there are common words about it; a single rare or unknown word is asked about itself.
-WHOLE_WORDS = 4
+# A word in more than this share of the passages picks none of them (in a small index: in more than
+# the square root of their number).
+COMMON_SHARE = 0.25
+# A question may ask for the whole with one word that the notes seldom use ("themes", "overview") if there are
+# common words about it; a rare or unknown word in a shorter question is asked about itself.
+WHOLE_SPECIAL, WHOLE_WORDS = 1, 4
+# A question to which a passage is this close isn't about the whole, however common its words are.
+WHOLE_CLOSE = 0.42
 
 
-def asks_for_whole(question: Question, *, forced: bool = False) -> bool:
+def asks_for_whole(asked: Question, engine: Engine, close: float, *, lenient: bool = False) -> bool:
     """Tell whether nothing in the question picks a part of the notes.
 
-    It names nothing that they define, and next to none of its words tells passages apart. ``forced`` is for
-    a person who asked for the themes by choosing the mode: a second such word is allowed then.
+    It names nothing that they define, next to none of its words tells passages apart, and no passage
+    is close to it in meaning (``close``; 0 without vectors). ``lenient`` allows one more rare word: it is for
+    a person who asked for the themes by choosing the mode.
     """
-    if question.named:
+    if asked.named or close >= WHOLE_CLOSE or not asked.words:
         return False
-    special = sum(1 for word in question.words if word.telling or not word.known)
+    highest = math.log1p((max(engine.reader.count("chunks"), 1) - 0.5) / 1.5)
+    common = min(math.log1p((1 - COMMON_SHARE) / COMMON_SHARE), highest / 2)
+    special = sum(1 for word in asked.words if not word.known or word.weight > common)
     if not special:
-        return bool(question.words)
-    return len(question.words) >= WHOLE_WORDS and special <= WHOLE_TELLING + forced
+        return True
+    return len(asked.words) >= WHOLE_WORDS and special <= WHOLE_SPECIAL + lenient
 
 
 class Closeness:
@@ -171,6 +179,15 @@ class Closeness:
         return out
 
 
+def closest(asked: Question, engine: Engine) -> float:
+    """Return how close the best passages of a hybrid search are to the question, 0 without vectors."""
+    closeness = Closeness(engine, asked.vector)
+    if not closeness.on:
+        return 0.0
+    hits = engine.search(asked.text, JUDGED, "basic").hits
+    return max(closeness.of_chunks([hit.chunk.chunk for hit in hits]), default=0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Relevance:
     """Whether the hits answer the question at all. ``covered`` and ``close`` are 0 to 1."""
@@ -196,9 +213,11 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
     No list of words decides: what counts is the share of the question's weight (idf; a word that the
     notes don't have weighs most) that one passage holds with its title and headings, and its cosine.
     """
-    covered = max((question.share(question.covered(hit_terms(hit, engine))) for hit in hits[:8]), default=0.0)
+    covered = max(
+        (question.share(question.covered(hit_terms(hit, engine))) for hit in hits[:JUDGED]), default=0.0
+    )
     telling = any(word.telling for word in question.words)
-    close = max(closeness.of_chunks([hit.chunk.chunk for hit in hits[:8]]), default=0.0)
+    close = max(closeness.of_chunks([hit.chunk.chunk for hit in hits[:JUDGED]]), default=0.0)
     missing = tuple(word.name for word in question.words if not word.known)
     if closeness.on:
         found = close >= CLOSE or (telling and covered >= COVERED and close >= SOME_CLOSE / 2)

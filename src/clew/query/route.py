@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clew.query.model import Engine
-from clew.query.question import asks_for_whole, read_question
+from clew.query.question import asks_for_whole, closest, read_question
 
 SHOWN = 3
 
@@ -24,6 +24,6 @@ def route(question: str, engine: Engine) -> tuple[str, str]:
             "local",
             f"The question names {listed}, which the notes define, so the graph is walked from there.",
         )
-    if asks_for_whole(asked) and engine.reader.count("reports"):
+    if engine.reader.count("reports") and asks_for_whole(asked, engine, closest(asked, engine)):
         return "global", "Nothing in the question picks a part of the notes, so it is about the whole."
     return "basic", "The question names nothing that the notes define, so its passages are searched for."

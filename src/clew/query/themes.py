@@ -119,14 +119,17 @@ def tell(report: Report, finding: Finding, engine: Engine, citer: Citer) -> Sent
     """Return a theme as a sentence: its title, a dash, its finding with a citation."""
     chunk = engine.reader.chunks([finding.chunk])[0]
     document = engine.reader.documents([chunk.doc])[0]
-    citation = citer.at_source(chunk, document, finding.start, finding.end, finding.text)
+    citation = citer.at_source(chunk, document, finding.start, finding.end)
     return Sentence(f"{report.title} — {plain(finding.text)}", (citation.number,))
 
 
 def best_finding(
-    report: Report, asked: Question, engine: Engine, used: set[tuple[int, int]]
+    report: Report, asked: Question | None, engine: Engine, used: set[tuple[int, int]]
 ) -> Finding | None:
-    """Return the finding that holds most of the question, the first among equals; None if all are used."""
+    """Return the finding that holds most of the question, the first among equals; None if all are used.
+
+    Without a question, that is the most telling one.
+    """
     free = [f for f in report.findings if (f.chunk, f.start) not in used]
     if not free:
         return None
@@ -135,7 +138,7 @@ def best_finding(
         terms: set[str] = set()
         for language in _languages(engine):
             terms.update(engine.lexicon.terms(finding.text, language))
-        shares.append(asked.share(asked.covered(terms)))
+        shares.append(0.0 if asked is None else asked.share(asked.covered(terms)))
     finding = free[max(range(len(free)), key=lambda i: (shares[i], -i))]
     used.add((finding.chunk, finding.start))
     return finding

@@ -50,7 +50,10 @@ def units(text: str, *, markdown: bool = True) -> list[Unit]:
             found.append(Unit(kind, start, end, block))
             continue
         for begin, until in sentences(text[start:end]):
-            found.append(Unit("sentence", start + begin, start + until, block))
+            mark = QUOTE.match(text, start + begin, start + until)  # of a line in the middle of a quote
+            begin = mark.end() if mark else start + begin
+            if begin < start + until:
+                found.append(Unit("sentence", begin, start + until, block))
     return found
 
 

@@ -9,10 +9,12 @@ from clew.options import AnswerOptions
 from clew.query.cite import Citer
 from clew.query.compose import Composed, finish
 from clew.query.model import Engine, Mode, Retrieval
-from clew.query.question import Closeness, Question, Relevance, asks_for_whole, read_question
+from clew.query.question import Closeness, Question, Relevance, asks_for_whole, closest, read_question
 from clew.query.themes import Scored, Selection, best_finding, member_nodes, roots, select, tell
 from clew.types import Answer, Sentence
 
+WHOLE = "The themes of highest rating answer a question that picks no part of the notes"
+PART = "The reports that hold the question's words or meaning answer it"
 NO_REPORTS = "The index has no reports, because its notes hold nothing to group."
 
 
@@ -26,16 +28,14 @@ class Global:
         begin = time.perf_counter()
         asked = read_question(question, engine)
         closeness = Closeness(engine, asked.vector)
-        if asks_for_whole(asked, forced=True) or not asked.words:
-            chosen = _whole(engine)
-            reason = (
-                "Nothing in the question picks a part of the notes, so the themes of highest rating answer it"
-            )
-        else:
-            chosen = select(asked, closeness, engine, options.reports)
-            reason = "The reports that hold the question's words or meaning answer it"
+        close = closest(asked, engine)
+        whole = asks_for_whole(asked, engine, close)
+        chosen = _whole(engine) if whole else select(asked, closeness, engine, options.reports)
+        if not chosen.kept and asks_for_whole(asked, engine, close, lenient=True):
+            whole, chosen = True, _whole(engine)
+        reason = WHOLE if whole else PART
         citer = Citer()
-        sentences = _tell(chosen.kept, asked, engine, citer, options.sentences)
+        sentences = _tell(chosen.kept, None if whole else asked, engine, citer, options.sentences)
         looked = f"{chosen.considered} of {chosen.total} reports were looked at"
         nothing = (
             NO_REPORTS if not chosen.total else f"The notes hold nothing on this: {looked}, none is about it."
@@ -65,7 +65,7 @@ def _whole(engine: Engine) -> Selection:
 
 
 def _tell(
-    kept: Sequence[Scored], asked: Question, engine: Engine, citer: Citer, most: int
+    kept: Sequence[Scored], asked: Question | None, engine: Engine, citer: Citer, most: int
 ) -> tuple[Sentence, ...]:
     """Return one sentence a report, best first."""
     used: set[tuple[int, int]] = set()
