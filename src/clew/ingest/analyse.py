@@ -23,7 +23,7 @@ from clew.types import Analysis, ChunkSpan, Ints, Link, Mark, ParsedDocument, Pr
 PARSE_VERSION = "1"  # raise it whenever the same bytes would be analysed otherwise
 BATCH_BYTES = 1 << 20  # documents analysed at once: enough to share the tokenizer's call
 BATCH_DOCS = 512
-LANGUAGE_CHARS = 2000
+LANGUAGE_CHARS = 300  # as many as detection looks at
 
 _Spanned = TypeVar("_Spanned", ChunkSpan, Section, Link, Mark)
 

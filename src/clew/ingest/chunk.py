@@ -66,6 +66,10 @@ class _Cutter:
         self.parsed = parsed
         self.data = parsed.text.encode("utf-8")
         self.starts = starts if len(self.data) == len(parsed.text) else byte_offsets(parsed.text)[starts]
+        borders = [place for block in parsed.blocks for place in (block.start, block.end)]
+        # Most questions are about borders of blocks: they are looked up at once.
+        counts = self.starts.searchsorted(borders).tolist() if borders else []
+        self._before = dict(zip(borders, counts, strict=True))
         size = options.size or window or DEFAULT_WINDOW
         self.size = max(size, 1)
         self.overlap = min(options.overlap, self.size // 2)
@@ -120,8 +124,11 @@ class _Cutter:
         return ChunkSpan(section, start, end, self._count(start, end))
 
     def _count(self, start: int, end: int) -> int:
-        low, high = np.searchsorted(self.starts, (start, end))
-        return int(high - low)
+        return self._tokens_before(end) - self._tokens_before(start)
+
+    def _tokens_before(self, place: int) -> int:
+        known = self._before.get(place)
+        return int(self.starts.searchsorted(place)) if known is None else known
 
     def _fits(self, start: int, end: int, size: int) -> bool:
         if end - start <= size:  # a token has at least one byte

@@ -8,7 +8,7 @@ from typing import Any
 import regex
 
 UNKNOWN = "und"
-SAMPLE = 2000  # characters; more doesn't change the verdict but costs time
+SAMPLE = 300  # characters; a document costs 0.1 ms for each hundred, and more rarely changes the verdict
 FEWEST = 20  # letters below which statistics guess
 SURE = 0.5  # the least probability that counts as knowing
 # Scripts that one language of note is written in; Han without kana is Chinese.

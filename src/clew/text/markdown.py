@@ -40,6 +40,8 @@ HTML_LINK = re.compile(
 COMMENT = re.compile(rb"%%")  # Obsidian's
 CALLOUT = re.compile(rb"\[![^\]\n]{1,40}\][+-]?")
 MARKERS = re.compile(rb"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t]|\[[ xX]\][ \t]|\[\^[^\]\n]*\]:)*")
+AMPERSAND, GREATER = b"&>"
+BLANK = b" \t\r\n"
 BARE_MARKERS = re.compile(rb"(?:\r?\n[ \t>]*)+\Z")  # a quotation's empty last lines
 MEDIA = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|mp[34]|m4[av]|wav|ogg|flac|webm|mov|mkv|pdf)$", re.I
@@ -101,7 +103,11 @@ class _Walk:
         self.marks: list[Mark] = []
         self.headings: list[tuple[int, int, int, str]] = []  # start, end, level, title
         self.warnings: list[str] = []
-        self.containers: list[str] = []
+        self.containers: list[str] = []  # open block quotes, items and footnotes
+        self.spans: list[_Open] = []
+        self.pieces: list[str] = []  # text of the open spans and of the heading
+        self.tail: list[int] | None = None  # the last of ``inline`` while its block is open
+        self.in_leaf = self.in_code = self.in_heading = self.collecting = False
 
     def run(self) -> None:
         """Fill the lists."""
@@ -125,89 +131,119 @@ class _Walk:
             self.inline.append([start, end])
 
     def _events(self, events: Iterable[tuple[Any, Any]]) -> None:
-        """Go through the events.
-
-        Longer than other functions because it is the one hot loop: a call for each event would
-        cost as much as the work itself.
-        """
-        base = self.base
-        spans: list[_Open] = []
-        pieces: list[str] = []  # text of the open spans and of the heading
-        in_heading = in_code = False
-        tail: list[int] | None = None  # the leaf's inline content so far
-        in_leaf = False
+        """Go through the events. This is the hot loop: what is most frequent comes first, and plain
+        text costs no call."""
+        base, data = self.base, self.data
         for event, place in events:
             low, high = place["start"] + base, place["end"] + base
             if type(event) is str:
-                if event == "Rule":
-                    self._leaf("rule", low, high)
-                    in_leaf, tail = False, None
-                elif in_heading or spans:
-                    pieces.append(" ")
+                self._break(event, low, high)
                 continue
-            ((what, value),) = event.items()
-            if what == "Start":
-                tag = value if type(value) is str else next(iter(value))
-                if tag in KINDS:
-                    if tag in CONTAINERS:
-                        self.containers.append(tag)
-                    self._leaf(KINDS[tag], low, high, tag in ATOMS)
-                    in_leaf, tail = True, None
-                    in_code = tag == "CodeBlock"
-                    in_heading = tag == "Heading"
-                    if in_code:
-                        self.code.append((low, high))
-                    elif tag == "HtmlBlock":
-                        self.html.append((low, high))
+            value = event.get("Text")
+            if value is not None:
+                if self.in_code:
                     continue
-                if tag not in SPANS:
-                    continue
-                if spans and spans[-1].low < 0:
-                    spans[-1].low = low
-                spans.append(_Open(tag, value, low, high, len(pieces)))
-            elif what == "End":
-                tag = value if type(value) is str else next(iter(value))
-                if spans and tag == spans[-1].tag:
-                    span = spans.pop()
-                    self._span(span, "".join(pieces[span.piece :]))
-                    if spans:
-                        spans[-1].high = span.end
-                elif tag in KINDS:
-                    if tag in CONTAINERS:
-                        self.containers.pop()
-                    elif tag == "Heading":
-                        self._heading(low, high, int(value["Heading"][1]), "".join(pieces))
-                    in_leaf = in_heading = in_code = False
-                    tail = None
-                if not (spans or in_heading):
-                    pieces.clear()
-                continue
-            elif in_code or what in ("Html", "TaskListMarker"):
-                continue
-            elif what in ("InlineHtml", "FootnoteReference"):
-                self.cuts.append((low, high))
-            elif what == "Text":
-                if high - low > 2 and len(value) < 3 and self.data[low] == 38:  # &
+                if data[low] == AMPERSAND and high - low > 2 and len(value) < 3:
                     self.cuts.append((low, high))  # a character reference such as &nbsp;
-            elif what == "Code":
-                self._inline_code(low, high, value)
-            if spans or in_heading:
-                if what == "Text" or what == "Code":
-                    pieces.append(self._plain(value, low, high))
-                if spans and what != "Start":
-                    if spans[-1].low < 0:
-                        spans[-1].low = low
-                    spans[-1].high = high
-            if tail is None:
-                if not in_leaf:  # text that goes on in a list item, after something nested in it
-                    self._leaf(KINDS[self.containers[-1]] if self.containers else "paragraph", low, high)
-                    in_leaf = True
-                tail = [low, high]
-                self.inline.append(tail)
-            elif high > tail[1]:
-                tail[1] = high
-            if not in_leaf or high > self.leaves[-1][1]:
-                self.leaves[-1][1] = max(high, self.leaves[-1][1])
+            else:
+                ((what, value),) = event.items()
+                if what == "Start":
+                    if not self._start(value, low, high):
+                        continue
+                    value = None  # its text comes by events of its own
+                elif what == "End":
+                    self._end(value, low, high)
+                    continue
+                elif not self._other(what, value, low, high):
+                    continue
+            if self.collecting and value is not None:
+                self._collect(value, low, high)
+            if self.tail is None:
+                self._begin_inline(low, high)
+            elif high > self.tail[1]:
+                self.tail[1] = high
+
+    def _break(self, event: str, low: int, high: int) -> None:
+        if event == "Rule":
+            self._leaf("rule", low, high)
+            self.in_leaf, self.tail = False, None
+        elif self.collecting:
+            self.pieces.append(" ")
+
+    def _start(self, value: Any, low: int, high: int) -> bool:
+        """Open a block or an inline span; tell whether it is an inline one."""
+        tag = value if type(value) is str else next(iter(value))
+        kind = KINDS.get(tag)
+        if kind is None:
+            if tag not in SPANS:
+                return False
+            if self.spans and self.spans[-1].low < 0:
+                self.spans[-1].low = low
+            self.spans.append(_Open(tag, value, low, high, len(self.pieces)))
+            self.collecting = True
+            return True
+        if tag in CONTAINERS:
+            self.containers.append(tag)
+        self._leaf(kind, low, high, tag in ATOMS)
+        self.in_leaf, self.tail = True, None
+        if tag == "CodeBlock":
+            self.in_code = True
+            self.code.append((low, high))
+        elif tag == "HtmlBlock":
+            self.html.append((low, high))
+        elif tag == "Heading":
+            self.in_heading = self.collecting = True
+        return False
+
+    def _end(self, value: Any, low: int, high: int) -> None:
+        tag = value if type(value) is str else next(iter(value))
+        if self.spans and tag == self.spans[-1].tag:
+            span = self.spans.pop()
+            self._span(span, "".join(self.pieces[span.piece :]))
+            if self.spans:
+                self.spans[-1].high = span.end
+        elif tag in KINDS:
+            if tag in CONTAINERS:
+                self.containers.pop()
+            elif tag == "Heading":
+                self._heading(low, high, int(value["Heading"][1]), "".join(self.pieces))
+                self.in_heading = False
+            self.in_leaf = self.in_code = False
+            self.tail = None
+        if self.collecting and not self.spans and not self.in_heading:
+            self.collecting = False
+            self.pieces.clear()
+
+    def _other(self, what: str, value: Any, low: int, high: int) -> bool:
+        """Take note of what is neither text nor a border; tell whether it is inline content."""
+        if what == "Code":
+            self._inline_code(low, high, value)
+            return True
+        if what == "InlineHtml" or what == "FootnoteReference":
+            self.cuts.append((low, high))
+            if self.spans:
+                self._widen(low, high)
+        return False
+
+    def _collect(self, value: str, low: int, high: int) -> None:
+        """Keep text for the open spans and the heading."""
+        self.pieces.append(self._plain(value, low, high))
+        if self.spans:
+            self._widen(low, high)
+
+    def _widen(self, low: int, high: int) -> None:
+        span = self.spans[-1]
+        if span.low < 0:
+            span.low = low
+        span.high = high
+
+    def _begin_inline(self, low: int, high: int) -> None:
+        """Begin a block's inline content."""
+        if not self.in_leaf:  # text that goes on in a list item, after something nested in it
+            self._leaf(KINDS[self.containers[-1]] if self.containers else "paragraph", low, high)
+            self.in_leaf = True
+        self.tail = [low, high]
+        self.inline.append(self.tail)
 
     def _plain(self, value: str, low: int, high: int) -> str:
         """Return a text as read; the parser shows NUL as U+FFFD, which the source doesn't hold."""
@@ -381,11 +417,11 @@ class _Walk:
         for i, (start, end, kind, level) in enumerate(self.leaves):
             if i + 1 < len(self.leaves):
                 end = min(end, self.leaves[i + 1][0])
-            source = self.data[start:end].rstrip()
-            end = start + len(source)
-            bare = BARE_MARKERS.search(source) if source.endswith(b">") else None
-            if bare:
-                end = start + bare.start()
+            while start < end and self.data[end - 1] in BLANK:
+                end -= 1
+            if start < end and self.data[end - 1] == GREATER:
+                bare = BARE_MARKERS.search(self.data, start, end)
+                end = bare.start() if bare else end
             if start < end:
                 blocks.append(Block(kind, start, end, level))
         return tuple(blocks)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -26,6 +27,12 @@ TOKEN = regex.compile(
     rf"([{UNSPACED}]\p{{M}}*"
     rf"|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+(?:\+\+|[#+](?![\p{{L}}\p{{N}}#+]))?)",
     regex.V1,
+)
+# The same for letters of Western scripts, Greek and Cyrillic, if there are no combining marks: the
+# standard library's patterns are 2.5 times as fast.
+WESTERN_TOKEN = re.compile(r"([^\W_]+(?:\+\+|[#+](?!(?:[^\W_]|[#+])))?)")
+NOT_WESTERN = re.compile(
+    "[^\x00-\u02ff\u0370-\u0482\u048a-\u052f\u1e00-\u208e\u20a0-\u20cf\u2100-\u2bff\ufeff\U0001f300-\U0001faff]"
 )
 ASCII_TOKEN = re.compile(r"([A-Za-z0-9]+(?:\+\+|[#+](?![A-Za-z0-9#+]))?)")
 SINGLE = regex.compile(rf"[{UNSPACED}]\p{{M}}*", regex.V1)
@@ -66,7 +73,14 @@ def _is_accent(base: str, mark: str) -> bool:
 
 def surface_words(text: str) -> list[str]:
     """Return the tokens' surfaces, in order."""
-    return list((ASCII_TOKEN if text.isascii() else TOKEN).findall(text))
+    return list(_pattern(text).findall(text))
+
+
+def _pattern(text: str) -> re.Pattern[str] | regex.Pattern[str]:
+    """Return the fastest pattern that finds the text's tokens."""
+    if text.isascii():
+        return ASCII_TOKEN
+    return TOKEN if NOT_WESTERN.search(text) else WESTERN_TOKEN
 
 
 def normal_words(text: str) -> list[str]:
@@ -142,20 +156,23 @@ def tokenize(
     All spans are text offsets (UTF-8), each list ascending and disjoint; code spans may lie
     inside or outside prose. Tokens within ``code`` get the CODE flag, within ``headings`` HEADING.
     """
-    pieces = (ASCII_TOKEN if text.isascii() else TOKEN).split(text)  # gap, token, gap, …, gap
+    pieces = _pattern(text).split(text)  # gap, token, gap, …, gap
     surfaces, gaps = pieces[1::2], pieces[0:-1:2]
     n = len(surfaces)
     if not n:
         empty = np.zeros(0, dtype=np.int32)
         return Tokens((), empty, empty, empty, np.zeros(0, dtype=np.uint16))
-    size = np.fromiter(map(len, surfaces), dtype=np.int32, count=n)
-    gap_size = np.fromiter(map(len, gaps), dtype=np.int32, count=n)
+    # What is asked of a surface or a gap is worked out once for each distinct one.
+    distinct, which = _numbered(surfaces)
+    distinct_gaps, which_gap = _numbered(gaps)
+    size = np.array([len(surface) for surface in distinct], dtype=np.int32)[which]
+    gap_size = np.array([len(gap) for gap in distinct_gaps], dtype=np.int32)[which_gap]
     end = np.cumsum(size + gap_size, dtype=np.int32)
     start = end - size
     if not text.isascii():
         offsets = byte_offsets(text)
         start, end = offsets[start], offsets[end]
-    flags = np.fromiter(map(_gap_flags, gaps), dtype=np.uint16, count=n)
+    flags = np.array([_gap_flags(gap) for gap in distinct_gaps], dtype=np.uint16)[which_gap]
     edge = np.uint16(TokenFlag.GAP_BREAK | TokenFlag.SENTENCE)
     flags[0] = edge
     heading = _inside(start, headings)
@@ -163,21 +180,27 @@ def tokenize(
     flags |= heading.astype(np.uint16) * np.uint16(TokenFlag.HEADING)
     in_code = _inside(start, code)
     flags |= in_code.astype(np.uint16) * np.uint16(TokenFlag.CODE)
-    keep = np.flatnonzero(in_code | _inside(start, prose))
-    return _columns(surfaces, start, end, flags, keep)
+    keep = in_code | _inside(start, prose)
+    if not keep.all():
+        which, start, end, flags = which[keep], start[keep], end[keep], flags[keep]
+        used, which = np.unique(which, return_inverse=True)
+        distinct = [distinct[i] for i in used.tolist()]
+    return _columns(distinct, which, start, end, flags)
 
 
-def _columns(surfaces: list[str], start: Ints, end: Ints, flags: NDArray[np.uint16], keep: Longs) -> Tokens:
-    """Number the kept tokens' normal forms and add what each surface tells."""
-    if len(keep) < len(surfaces):
-        surfaces = [surfaces[i] for i in keep.tolist()]
-        start, end, flags = start[keep], end[keep], flags[keep]
-    distinct = sorted(set(surfaces))
+def _numbered(items: list[str]) -> tuple[list[str], Longs]:
+    """Return the distinct items in order of their first place, and each item's number, shape (n,)."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    which = np.fromiter(map(numbers.__getitem__, items), dtype=np.int64, count=len(items))
+    return list(numbers), which
+
+
+def _columns(distinct: list[str], which: Longs, start: Ints, end: Ints, flags: NDArray[np.uint16]) -> Tokens:
+    """Number the tokens' normal forms and add what each surface tells."""
     normal = [normalise(surface) for surface in distinct]
     words = sorted(set(normal))
     place = {word: i for i, word in enumerate(words)}
-    surface_place = {surface: i for i, surface in enumerate(distinct)}
-    which = np.fromiter(map(surface_place.__getitem__, surfaces), dtype=np.int32, count=len(surfaces))
     form_of = np.array([place[word] for word in normal], dtype=np.int32)
     flags_of = np.array([_word_flags(surface) for surface in distinct], dtype=np.uint16)
     return Tokens(tuple(words), form_of[which], start, end, flags | flags_of[which])
