@@ -1,0 +1,51 @@
+"""The installed command, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COMMAND = Path(sys.executable).parent / "clew"
+TIMEOUT = 300  # seconds; a stuck command fails instead of blocking the suite
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """Return this environment without anything that changes what Clew does."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("CLEW_") and name not in ("NO_COLOR", "FORCE_COLOR", "PYTHONPATH")
+    }
+    return {**kept, "PYTHONUTF8": "1", **extra}
+
+
+def run(*arguments: str | Path, cwd: Path, **environment: str) -> Done:
+    """Run ``clew`` in a folder and return what it did."""
+    done = subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=clean_environment(**environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

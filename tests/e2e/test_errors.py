@@ -1,0 +1,129 @@
+"""Each message names the thing, the reason and the remedy, on stderr, with its exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import run
+
+READING = [
+    ("ask", "x"),
+    ("query", "x"),
+    ("search", "x"),
+    ("show", "x"),
+    ("related", "x"),
+    ("path", "x", "y"),
+    ("communities",),
+    ("stats",),
+]
+
+
+@pytest.mark.parametrize("arguments", READING, ids=lambda arguments: str(arguments[0]))
+def test_no_index(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.code == 4
+    assert done.out == ""
+    assert "there is no index in this folder or above it" in done.err
+    assert "clew index FOLDER" in done.err
+
+
+def test_named_index_that_is_not_there(tmp_path: Path) -> None:
+    done = run("stats", "--index", "nowhere.duckdb", cwd=tmp_path)
+    assert done.code == 4
+    assert "nowhere.duckdb: there is no index" in done.err
+    done = run("stats", cwd=tmp_path, CLEW_INDEX="elsewhere.duckdb")
+    assert done.code == 4
+    assert "elsewhere.duckdb (CLEW_INDEX)" in done.err
+
+
+@pytest.mark.parametrize("content", [b"", b"not an index", b"\0" * 5000])
+def test_not_an_index(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.duckdb").write_bytes(content)
+    done = run("ask", "--index", "x.duckdb", "anything", cwd=tmp_path)
+    assert done.code == 4
+    assert done.out == ""
+    assert "x.duckdb" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_truncated_index(vault: Path, tmp_path: Path) -> None:
+    whole = (vault / ".clew" / "index.duckdb").read_bytes()
+    (tmp_path / "half.duckdb").write_bytes(whole[: len(whole) // 2])
+    done = run("ask", "--index", "half.duckdb", "storm", cwd=tmp_path)
+    assert done.code == 4
+    assert "half.duckdb" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("index", "nowhere"), 2, ["nowhere", "no such"]),
+        (("index", ".", "--chunk-size", "99999"), 2, ["--chunk-size: 99999 is out of range", "8192"]),
+        (("index", ".", "--chunk-size", "many"), 2, ["--chunk-size"]),
+        (("index", ".", "--embedder", "minilmm"), 2, ["minilmm", "Did you mean 'minilm'?"]),
+        (("index",), 2, ["PATH"]),
+        (("indx", "."), 2, ["No such command 'indx'", "index"]),
+        (("ask", "--mod", "auto", "x"), 2, ["--mod"]),
+        (("ask", "  "), 2, ["question", "empty"]),
+        (("ask",), 2, ["QUESTION"]),
+        (("communities", "--level", "-1"), 2, ["--level"]),
+    ],
+)
+def test_usage(tmp_path: Path, arguments: tuple[str, ...], code: int, words: list[str]) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.code == code
+    assert done.out == ""
+    assert done.err.startswith("clew: ")
+    assert "Traceback" not in done.err
+    for word in words:
+        assert word in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("ask", "--mode", "globl", "x"), ["globl", "global"]),
+        (("search", "--mode", "drift", "x"), ["drift", "basic", "local"]),
+        (("show", "Tomasz Okoy"), ["Tomasz Okoy", "okoye"]),
+        (("path", "Tomasz", "Nobody Atall"), ["Nobody Atall"]),
+        (("search", "-k", "0", "x"), ["-k: 0 is out of range", "1 to 1000"]),
+        (("communities", "--level", "99"), ["--level", "99"]),
+    ],
+)
+def test_usage_of_an_index(vault: Path, arguments: tuple[str, ...], words: list[str]) -> None:
+    done = run(*arguments, cwd=vault)
+    assert done.code == 2
+    assert done.out == ""
+    for word in words:
+        assert word in done.err
+
+
+def test_unknown_key_in_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("A note.\n", encoding="utf-8")
+    (tmp_path / "clew.toml").write_text("[chunk]\nsiez = 3\n", encoding="utf-8")
+    done = run("index", ".", cwd=tmp_path)
+    assert done.code == 2
+    assert "clew.toml: chunk.siez: no such option. Did you mean chunk.size?" in done.err
+    assert not (tmp_path / ".clew").exists()
+
+
+def test_traceback_only_on_request(tmp_path: Path) -> None:
+    assert "Traceback" not in run("stats", cwd=tmp_path).err
+    assert "Traceback" in run("--debug", "stats", cwd=tmp_path).err
+    assert "Traceback" in run("stats", "--debug", cwd=tmp_path).err
+    assert "Traceback" in run("stats", cwd=tmp_path, CLEW_DEBUG="1").err
+
+
+def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# A\n\nText.\n", encoding="utf-8")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    # A file where a folder must be: refused for root as well, which a read-only mode isn't.
+    done = run(
+        "index", "notes", "--index", tmp_path / "file" / "x.duckdb", "--embedder", "none", cwd=tmp_path
+    )
+    assert done.code == 5
+    assert "x.duckdb" in done.err or "file" in done.err
+    assert "Traceback" not in done.err
