@@ -66,11 +66,15 @@ class Tokenizer(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors."""
+    """Turns texts into unit vectors.
+
+    It may also have ``parallel``, how many calls of ``embed`` may run at once with gain (else 1), and
+    ``batch_tokens``, the tokens of a batch that suit it (else ``EmbedOptions.batch_tokens``).
+    """
 
     name: str  # names the model and its precision; recorded in the index
     dimension: int
-    window: int  # tokens of a text that the model reads at once
+    window: int  # tokens of a text that the model reads at once, special tokens not counted
     languages: frozenset[str]  # ISO 639-1 codes it knows; empty: any
 
     @property

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 from clew.errors import OptionError
@@ -33,6 +34,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 NO_EMBEDDER = "none"  # the value of --embedder that asks for an index without vectors
 ENDPOINT_SCHEMES = ("http://", "https://")  # an embedder given as a URL is an OpenAI-compatible endpoint
+
+# Chidambaram et al. 2019 (arXiv:1810.12836), the model card's 16 languages (Chinese in two scripts).
+USE_LANGUAGES = frozenset(
+    ["ar", "zh", "en", "fr", "de", "it", "ja", "ko", "nl", "pl", "pt", "es", "th", "tr", "ru"]
+)
+ANY_LANGUAGE = "e5"  # the built-in embedder for languages that no other names
 
 _SINGULAR: dict[str, str] = {
     "sources": "source",
@@ -47,12 +54,16 @@ _SINGULAR: dict[str, str] = {
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """One thing that can be loaded. ``target`` is ``"module:attribute"``; ``package`` the distribution
-    that brings it, empty for a built-in."""
+    that brings it, empty for a built-in. ``languages`` (ISO 639-1) are those that an embedder is
+    known to be good at, empty where that can't be said or where it takes any; ``extra`` is the extra of
+    Clew that installs what it needs."""
 
     name: str
     target: str
     summary: str
     package: str = ""
+    languages: frozenset[str] = frozenset()
+    extra: str = ""
 
 
 BUILT_IN: dict[str, tuple[Plugin, ...]] = {
@@ -68,21 +79,26 @@ BUILT_IN: dict[str, tuple[Plugin, ...]] = {
             "minilm",
             "clew.embedders.minilm:make",
             "all-MiniLM-L6-v2: English, 384 dimensions; installed with Clew",
+            languages=frozenset({"en"}),
         ),
         Plugin(
             "use",
             "clew.embedders.use:make",
             "Universal Sentence Encoder: 16 languages, 512 dimensions; extra `multilingual`",
+            languages=USE_LANGUAGES,
+            extra="multilingual",
         ),
         Plugin(
             "e5",
             "clew.embedders.e5:make",
             "multilingual-e5-small: about 100 languages, 384 dimensions, slower; extra `multilingual`",
+            extra="multilingual",
         ),
         Plugin(
             "openai",
             "clew.embedders.openai:make",
             "An OpenAI-compatible endpoint: openai:MODEL or https://HOST/v1#MODEL; extra `openai`",
+            extra="openai",
         ),
         Plugin(
             "onnx",
@@ -164,6 +180,21 @@ def make_embedder(options: EmbedOptions) -> Embedder | None:
             raise unknown("embedder", name, known)
     embedder: Embedder = load("embedders", name)(argument, options)
     return embedder
+
+
+def require(module: str, thing: str, extra: str) -> None:
+    """Raise OptionError, naming the extra to install, if an optional module isn't there."""
+    if find_spec(module) is None:
+        raise OptionError(
+            thing, f"the package that it needs ({module}) isn't installed", f"pip install 'clew[{extra}]'"
+        )
+
+
+def embedder_for(language: str) -> Plugin:
+    """Return the first built-in embedder that names the language, else the one that takes any."""
+    built_in = _built_in("embedders")
+    anyone = next(plugin for plugin in built_in if plugin.name == ANY_LANGUAGE)
+    return next((plugin for plugin in built_in if language in plugin.languages), anyone)
 
 
 def unknown(thing: str, name: str, known: Iterable[str]) -> OptionError:

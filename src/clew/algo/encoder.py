@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,20 +14,25 @@ from clew.types import Floats, Longs
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
+Pooling = Literal["mean", "cls"]
+INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+
 QUIET = 3  # ONNX Runtime's log level: errors only; its warnings speak of graph internals
 
 
 class SentenceEncoder:
-    """Runs the graph and averages its token vectors (Reimers and Gurevych 2019, arXiv:1908.10084).
+    """Runs the graph and makes one vector of a text's token vectors: their mean, or the first one
+    (Reimers and Gurevych 2019, arXiv:1908.10084, section 3).
 
     The graph takes ``input_ids`` and ``attention_mask`` (and ``token_type_ids`` where declared), shape
     (B, L), and gives token vectors, shape (B, L, d), or sentence vectors, shape (B, d), as its first
     output. The session is made when first used.
     """
 
-    def __init__(self, path: Path, threads: int = 0) -> None:
+    def __init__(self, path: Path, threads: int = 0, pooling: Pooling = "mean") -> None:
         self.path = path
         self.threads = threads
+        self.pooling = pooling
 
     @cached_property
     def session(self) -> InferenceSession:
@@ -41,18 +46,23 @@ class SentenceEncoder:
         return onnxruntime.InferenceSession(str(self.path), options, providers=["CPUExecutionProvider"])
 
     @cached_property
-    def _inputs(self) -> frozenset[str]:
-        return frozenset(wanted.name for wanted in self.session.get_inputs())
+    def inputs(self) -> dict[str, str]:
+        """The graph's inputs and their types."""
+        return {wanted.name: wanted.type for wanted in self.session.get_inputs()}
 
     def vectors(self, ids: Sequence[Sequence[int]]) -> Floats:
         """Return unit vectors for lists of token ids, shape (len(ids), d), run as one padded batch."""
         tokens, mask = pad(ids)
-        feeds: dict[str, Longs] = {"input_ids": tokens, "attention_mask": mask}
-        if "token_type_ids" in self._inputs:
-            feeds["token_type_ids"] = np.zeros_like(tokens)
+        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
+        feeds = {
+            name: given[name].astype(np.int32) if kind == "tensor(int32)" else given[name]
+            for name, kind in self.inputs.items()
+        }
         output: Any = self.session.run(None, feeds)[0]
         hidden: Floats = output.astype(np.float32, copy=False)
-        return unit(hidden if hidden.ndim == 2 else mean_pool(hidden, mask))
+        if hidden.ndim == 2:
+            return unit(hidden)
+        return unit(hidden[:, 0, :] if self.pooling == "cls" else mean_pool(hidden, mask))
 
 
 def pad(ids: Sequence[Sequence[int]]) -> tuple[Longs, Longs]:

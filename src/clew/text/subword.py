@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
     from tokenizers import Tokenizer as Rules
 
+# A run without white space, at most as long as keeps a sentence-piece search short (its cost grows with
+# the square in some implementations) and the cache of counts small.
+WORD = re.compile(r"\S{1,64}")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 # The tokenizers library works on all cores by threads, which a forked child doesn't have. Left to
@@ -79,6 +82,30 @@ class SubwordTokenizer:
         rules.no_padding()
         rules.encode_special_tokens = True
         return rules
+
+
+class WordwiseTokenizer:
+    """Offsets for a tokenizer that only says how many tokens a word has.
+
+    Sentence-piece models don't join words across white space, so that a text's tokens are its words'
+    tokens. Within a word they are taken to be of equal length.
+    """
+
+    def __init__(self, name: str, count: Callable[[str], int]) -> None:
+        self.name = name
+        self._count = lru_cache(maxsize=1 << 17)(count)
+
+    def offsets(self, texts: Sequence[str]) -> list[Ints]:
+        """Return the character offsets at which each text's tokens begin, ascending, shape (n,)."""
+        return [self._starts(encodable(text)) for text in texts]
+
+    def _starts(self, text: str) -> Ints:
+        starts: list[int] = []
+        for word in WORD.finditer(text):
+            begin, size = word.start(), word.end() - word.start()
+            n = self._count(word.group())
+            starts += [begin + size * i // n for i in range(n)]
+        return np.array(starts, dtype=np.int32)
 
 
 def _starts(encoding: Encoding) -> Ints:
