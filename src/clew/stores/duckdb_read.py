@@ -288,7 +288,7 @@ def _document(row: tuple[Any, ...]) -> Document:
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:
     *rest, heading_path, text = row
-    fields: list[Any] = rest
+    fields: Any = rest
     return Chunk(*fields, tuple(json.loads(unescape(heading_path))), unescape(text))
 
 
@@ -299,5 +299,5 @@ def _node(row: tuple[Any, ...]) -> Node:
 
 def _edge(row: tuple[Any, ...]) -> Edge:
     *rest, phrase = row
-    fields: list[Any] = rest
+    fields: Any = rest
     return Edge(*fields, unescape(phrase))
