@@ -87,11 +87,15 @@ def top(
 def demo(
     keep: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Copy the notes and the index to this new folder and leave them."),
+        typer.Option(metavar="DIR", help="Use this new folder instead of a temporary one."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Index a small set of notes that comes with Clew, and ask it three questions."""
+    """Try Clew on a small set of notes that comes with it.
+
+    They are copied to a temporary folder and indexed, and three questions are asked. The folder stays,
+    so that you can go on there.
+    """
     from clew.cli import demo as module
 
     module.run(keep, as_json)
@@ -117,7 +121,9 @@ def index(
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
-    """Read notes and publish an index. Run it again after changes: what hasn't changed isn't read anew.
+    """Read notes and publish an index.
+
+    Run it again after changes: what hasn't changed isn't read anew.
 
     Questions can be asked as soon as the index is published without vectors, within seconds;
     embedding goes on, and the index is published again.
@@ -147,7 +153,7 @@ def ask(
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from the notes, with a citation for every statement."""
+    """Answer a question, each statement with its citation."""
     from clew.cli import reading
 
     reading.ask(" ".join(question), mode, explain, index, flags, as_json)
@@ -175,7 +181,10 @@ def search(
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the passages that match best, with the parts of their scores and the reason."""
+    """List the best passages, with the parts of their scores.
+
+    Punctuation is text, never query syntax: C++, node: and "quotes" are found as they stand.
+    """
     from clew.cli import reading
 
     reading.search(" ".join(question), mode, index, flags, as_json)
@@ -187,7 +196,7 @@ def show(
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the graph knows of a name: where it is defined and mentioned, and its edges."""
+    """Show a name's definition, mentions and edges."""
     from clew.cli import reading
 
     reading.show(name, index, as_json)
@@ -214,7 +223,10 @@ def path(
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how two names are connected, and the places that state each step."""
+    """Show how two names are connected.
+
+    Each step is an edge of the graph, with the place that states it.
+    """
     from clew.cli import reading
 
     reading.path(a, b, max_steps, index, as_json)
@@ -229,7 +241,10 @@ def communities(
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the themes of the notes: the communities of the graph, each with a report."""
+    """List the themes: the communities of the graph.
+
+    Each has a report: a title, a summary, and the members that matter.
+    """
     from clew.cli import reading
 
     reading.communities(level, index, as_json)
@@ -245,7 +260,7 @@ def stats(index: IndexFile = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def settings(index: IndexFile = None, as_json: AsJson = False) -> None:
-    """List the options in force, and where each value comes from."""
+    """List the options in force and where they come from."""
     from clew.cli import reading
 
     reading.settings(index, as_json)
@@ -253,7 +268,7 @@ def settings(index: IndexFile = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def embedders(as_json: AsJson = False) -> None:
-    """List the embedders that `clew index --embedder` knows."""
+    """List the embedders that clew index can use."""
     from clew.cli import reading
 
     reading.embedders(as_json)

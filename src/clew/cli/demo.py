@@ -23,27 +23,28 @@ def run(keep: Path | None, as_json: bool) -> None:
     The folder stays, so that the printed commands can be repeated. Raises UsageError if ``keep``
     is there already, or can't be made.
     """
-    folder = _copy(keep)
+    folder, count = _copy(keep)
     # The commands that are shown run in the folder: so does the demo, and citations are relative to it.
     with contextlib.chdir(folder):
-        found = _json(folder) if as_json else _screen(folder)
-    if found is not None:
-        write_json("demo", found)
+        if as_json:
+            write_json("demo", _json(folder))
+        else:
+            _screen(folder, count)
 
 
-def _copy(keep: Path | None) -> Path:
+def _copy(keep: Path | None) -> tuple[Path, int]:
     if keep is None:
         goal = Path(tempfile.mkdtemp(prefix="clew-demo-")) / "notes"
     else:
         goal = keep.expanduser().absolute()
     try:
-        copy_vault(goal)
+        count = copy_vault(goal)
     except FileExistsError as error:
         raise UsageError(str(goal), "it is there already", "Give a folder that isn't.") from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(str(goal), reason, "Give another folder with --keep DIR.") from error
-    return goal
+    return goal, count
 
 
 def _json(folder: Path) -> dict[str, Any]:
@@ -62,9 +63,9 @@ def _json(folder: Path) -> dict[str, Any]:
         }
 
 
-def _screen(folder: Path) -> None:
+def _screen(folder: Path, count: int) -> None:
     _show(
-        "29 notes from an island that doesn't exist, a few of them in German, Japanese and Ukrainian.",
+        f"{count} notes from an island that doesn't exist, a few of them in German, Japanese and Ukrainian.",
         f"cd {quote(str(folder))}",
         "clew index .",
     )

@@ -25,7 +25,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code."""
     prepare_streams()
-    args, debug = _take_debug(arguments)
+    args, debug = _take_debug(arguments or ["--help"])
     try:
         code = _invoke(args)
         sys.stdout.flush()
@@ -86,8 +86,6 @@ def _usage(error: Exception) -> str:
     if form is None:
         return ""
     context = getattr(error, "ctx", None)
-    if type(error).__name__ == "NoArgsIsHelpError":
-        return str(form())
     message = f"clew: {str(form()).rstrip('.')}."
     if context is not None:
         message += f" `{context.command_path} --help` lists what there is."
