@@ -21,8 +21,9 @@ from clew.types import Ints
 
 # A person reads the coarsest level as a list of themes: a handful to some dozens.
 MOST_THEMES = 24
-# Components below this size aren't themes of their own; they are pooled by group.
-SMALL_COMPONENT = 6
+# Components below this size aren't themes of their own; they are pooled by group. Where there are
+# more of at least TINY_COMPONENT nodes than a person reads, those below SMALL_COMPONENT are too.
+TINY_COMPONENT, SMALL_COMPONENT = 3, 6
 
 Hierarchy = tuple[Ints, Ints, Ints, Ints]
 
@@ -59,7 +60,7 @@ def hierarchy(
     ``source``, ``target``, ``weight`` have shape (edges,); edges may repeat and may come in any
     order and direction without changing the result; loops and weights that aren't positive are
     left out. ``group`` (n_nodes,) says where a node belongs that nothing connects: components of
-    fewer than SMALL_COMPONENT nodes are pooled by the group of their first node.
+    a few nodes are pooled by the group of their first node.
 
     ``level`` and ``parent`` have shape (K,), coarsest first, within a level by parent, then
     largest first, then by first node; ``parent`` is -1 at level 0. ``member_community`` and
@@ -115,10 +116,8 @@ def _split_components(
         return np.zeros(0, dtype=np.int32), [], []
     count, label = connected_components(graph, directed=False)
     size = np.bincount(label, minlength=count)
-    if size.max() < SMALL_COMPONENT:
-        large = np.zeros(count, dtype=bool)
-    else:
-        large = size >= SMALL_COMPONENT
+    few = int((size >= TINY_COMPONENT).sum()) <= MOST_THEMES
+    large = size >= (TINY_COMPONENT if few else SMALL_COMPONENT)
     connected = np.flatnonzero(large[label]).astype(np.int32)
     small = np.flatnonzero(~large[label]).astype(np.int32)
     first = np.full(count, n_nodes, dtype=np.int64)
