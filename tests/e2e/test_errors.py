@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
-from command import run
+from command import COMMAND, clean_environment, run
 
 READING = [
     ("ask", "x"),
@@ -127,3 +129,53 @@ def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.code == 5
     assert "x.duckdb" in done.err or "file" in done.err
     assert "Traceback" not in done.err
+
+
+def test_interrupt_leaves_the_last_index(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Alpha\n\nThe axolotl is well.\n", encoding="utf-8")
+    assert run("index", ".", "--embedder", "none", "--quiet", cwd=tmp_path).code == 0
+    before = (tmp_path / ".clew" / "index.duckdb").read_bytes()
+    for number in range(400):
+        text = f"# Note {number}\n\n" + f"Sentence {number} of the long note on newts. " * 500
+        (tmp_path / f"n{number}.md").write_text(text, encoding="utf-8")
+    with subprocess.Popen(
+        [COMMAND, "index", ".", "--embedder", "none"],
+        cwd=tmp_path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("Reading notes"):
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "The index published last is whole; the same command goes on from here." in err
+    assert "Traceback" not in err
+    assert (tmp_path / ".clew" / "index.duckdb").read_bytes() == before
+    assert "axolotl" in run("search", "axolotl", cwd=tmp_path).out
+
+
+def test_full_disk_leaves_the_last_index(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Alpha\n\nThe axolotl is well.\n", encoding="utf-8")
+    assert run("index", ".", "--embedder", "none", "--quiet", cwd=tmp_path).code == 0
+    index = tmp_path / ".clew" / "index.duckdb"
+    before = index.read_bytes()
+    (tmp_path / "b.md").write_text("# Beta\n\nThe newt is green.\n", encoding="utf-8")
+    # A limit on the size of files makes writes fail as a full disk does, without needing one.
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -f 64; exec '{COMMAND}' index . --embedder none"],
+        cwd=tmp_path,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 5, done.stderr
+    assert "Traceback" not in done.stderr
+    assert index.read_bytes() == before

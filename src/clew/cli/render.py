@@ -25,6 +25,7 @@ PASSAGE_CHARS = 320  # of a search hit: enough to judge it
 EDGES_SHOWN = 12
 PLACES_SHOWN = 8
 MEMBERS_SHOWN = 10
+LINK_MARKS = 8  # brackets of a link around a name
 PROBLEMS_SHOWN = 20
 
 # How an edge reads from its source to its target, and from its target to its source.
@@ -62,22 +63,29 @@ def answer(page: Page, found: Answer, explain: bool) -> None:
     if found.text:
         _answer_text(page, found)
         page.gap()
-        for one in found.citations:
-            page.add((f"[{one.number}] ", NUMBER), (place(one), PLACE), "  ", (_label(one), DIM))
+        _sources(page, found.citations)
     else:
         page.add("The notes hold nothing on this question.")
+    page.gap()
     if found.related:
-        page.gap()
-        names = ", ".join(line(node.name) for node in found.related)
-        page.add(("Related  ", DIM), names)
-    if not found.related:
-        page.gap()
-    page.add(("Mode     ", DIM), (found.mode, NAME), f" — {line(found.reason)}" if found.reason else "")
+        page.labelled("Related", ", ".join(line(node.name) for node in found.related))
+    page.labelled("Mode", (found.mode, NAME), f" — {line(found.reason)}" if found.reason else "")
     if explain:
         trace(page, found.trace)
-    elif found.trace.notes:
-        for note in found.trace.notes:
-            page.add(("Note     ", DIM), line(note))
+        return
+    for note in found.trace.notes:
+        if line(note) not in line(found.reason):
+            page.labelled("Note", line(note))
+
+
+def _sources(page: Page, citations: Sequence[Citation]) -> None:
+    """A line for each place; citations of one place share it."""
+    places: dict[str, list[Citation]] = {}
+    for one in citations:
+        places.setdefault(place(one), []).append(one)
+    for where, together in places.items():
+        numbers = "".join(f"[{one.number}]" for one in together)
+        page.add((numbers, NUMBER), " ", (where, PLACE), "  ", (_label(together[0]), DIM))
 
 
 def _answer_text(page: Page, found: Answer) -> None:
@@ -225,7 +233,8 @@ def path(page: Page, a: str, b: str, found: Sequence[EdgeView]) -> None:
             (f"  {where}" if where else "", PLACE),
             indent=2,
         )
-        if view.evidence:
+        # A link's own text says no more than the line above it.
+        if view.evidence and len(view.evidence[0].quote) > len(at.name) + LINK_MARKS:
             page.add((short(view.evidence[0].quote, QUOTE_CHARS), DIM), indent=6)
 
 

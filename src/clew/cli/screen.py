@@ -136,6 +136,19 @@ class Page:
             text = styled(" " * indent, text)
         self.console.print(text, soft_wrap=not self.wraps)
 
+    def labelled(self, label: str, *parts: str | tuple[str, str]) -> None:
+        """Add a label and its text; on a terminal the text's further lines stand below its first."""
+        from rich.table import Table
+
+        if not self.wraps:
+            self.add((f"{label:<8} ", "dim"), *parts)
+            return
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(style="dim", width=8)
+        grid.add_column()
+        grid.add_row(label, styled(*parts))
+        self.console.print(grid)
+
     def gap(self) -> None:
         self.console.print()
 
