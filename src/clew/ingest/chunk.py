@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -65,7 +66,9 @@ class _Cutter:
     ) -> None:
         self.parsed = parsed
         self.data = parsed.text.encode("utf-8")
-        self.starts = starts if len(self.data) == len(parsed.text) else byte_offsets(parsed.text)[starts]
+        offsets = starts if len(self.data) == len(parsed.text) else byte_offsets(parsed.text)[starts]
+        # Of the type of a Python integer: looking one up in another type would copy the whole array.
+        self.starts = offsets.astype(np.int64)
         borders = [place for block in parsed.blocks for place in (block.start, block.end)]
         # Most questions are about borders of blocks: they are looked up at once.
         counts = self.starts.searchsorted(borders).tolist() if borders else []
@@ -85,7 +88,7 @@ class _Cutter:
 
     def _units(self) -> Iterator[_Unit]:
         sections = self.parsed.sections
-        blocks = [block for block in self.parsed.blocks if block.kind != "frontmatter"]
+        blocks = self._texts()
         waiting: list[Block] = []
         at = 0
         for number, section in enumerate(sections):
@@ -99,6 +102,25 @@ class _Cutter:
             if waiting or own:
                 yield _Unit(number, waiting + own)
             waiting = []
+
+    def _texts(self) -> list[Block]:
+        """Return the blocks that passages are made of: not the frontmatter, unless there is nothing else,
+        nor comments, tags and rules (between other blocks they are part of the passage)."""
+        blocks = [block for block in self.parsed.blocks if block.kind != "rule"]
+        prose = self.parsed.prose
+        starts = [span[0] for span in prose]
+        found: list[Block] = []
+        for block in blocks:
+            if block.kind == "html":
+                i = bisect_right(starts, block.start) - 1
+                inside = (i >= 0 and prose[i][1] > block.start) or (
+                    i + 1 < len(prose) and starts[i + 1] < block.end
+                )
+                if not inside:
+                    continue
+            found.append(block)
+        text = [block for block in found if block.kind != "frontmatter"]
+        return text or found
 
     def _leads(self, section: Section, number: int) -> bool:
         sections = self.parsed.sections

@@ -107,6 +107,7 @@ class _Walk:
         self.spans: list[_Open] = []
         self.pieces: list[str] = []  # text of the open spans and of the heading
         self.tail: list[int] | None = None  # the last of ``inline`` while its block is open
+        self.leaf_low = -1  # where the last block begins, after its line's markers
         self.in_leaf = self.in_code = self.in_heading = self.collecting = False
 
     def run(self) -> None:
@@ -253,17 +254,15 @@ class _Walk:
         """Begin a block: one that begins on the same line, after markers alone, is part of it."""
         if self.containers and not atom and kind != "rule":
             kind = KINDS[self.containers[-1]]
-        line = self.data.rfind(b"\n", 0, low) + 1
-        start = low
-        lead = self.data[max(line, self.base) : low]
-        if lead and MARKERS.fullmatch(lead):
-            start = max(line, self.base)
-        if self.leaves and self.leaves[-1][0] >= start and self.leaves[-1][2] != "frontmatter":
+        since, self.leaf_low = self.leaf_low, low
+        if 0 <= since <= low and MARKERS.fullmatch(self.data, since, low):
             last = self.leaves[-1]
             last[1] = max(last[1], high)
             if atom:
                 last[2] = kind
             return
+        line = max(self.data.rfind(b"\n", 0, low) + 1, self.base)
+        start = line if MARKERS.fullmatch(self.data, line, low) else low
         self.leaves.append([start, high, kind, 0])
 
     def _heading(self, low: int, high: int, level: int, title: str) -> None:
@@ -380,6 +379,9 @@ class _Walk:
 
     def _prose(self) -> list[Span]:
         spans: list[Span] = [(span[0], span[1]) for span in self.inline]
+        if self.front and len(self.leaves) == 1:
+            # A note may be a page of properties: they are its text then.
+            spans = [self.front.inner]
         for low, high in self.html:
             markup = [match.span() for match in HTML_MARKUP.finditer(self.data, low, high)]
             spans += [
@@ -429,7 +431,8 @@ class _Walk:
     def _sections(self, blocks: tuple[Block, ...]) -> tuple[Section, ...]:
         """Return the sections. What stands before the first heading is one only if there is something."""
         ends = [heading[0] for heading in self.headings[1:]] + [len(self.data)]
-        first = next((block.start for block in blocks if block.kind != "frontmatter"), None)
+        own = [block for block in blocks if block.kind != "frontmatter"] or list(blocks)
+        first = own[0].start if own else None
         sections: list[Section] = []
         if first is not None and (not self.headings or first < self.headings[0][0]):
             end = self.headings[0][0] if self.headings else len(self.data)
