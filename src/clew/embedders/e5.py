@@ -52,7 +52,7 @@ class E5:
         return max(1, int(self._model.token_count(_terminable(word))) - self._around)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return unit vectors, shape (len(texts), 384); texts are cut at 512 tokens with their prefix."""
+        """Return unit vectors, shape (len(texts), 384); the engine averages the windows of a longer text."""
         if not texts:
             return np.zeros((0, DIMENSION), dtype=np.float32)
         vectors: Floats = unit(self._model.passage([_terminable(text) for text in texts]))
