@@ -28,6 +28,7 @@ def assemble(
     partition: Partition,
     reports: Sequence[Report],
     postings: Postings,
+    token_terms: Ints,
     meta: Mapping[str, Any],
 ) -> Artifact:
     """Return the artifact of an index without vectors; they are two arrays that come later."""
@@ -59,7 +60,7 @@ def assemble(
         },
         **_communities(graph, partition, reports),
     }
-    arrays = _search_arrays(corpus, graph, postings, links, df)
+    arrays = {**_search_arrays(corpus, graph, postings, links, df), **_places(corpus, graph, token_terms)}
     return Artifact(tables, arrays, {**meta, "node_kinds": KINDS, "edge_kinds": EDGE_KINDS})
 
 
@@ -223,4 +224,25 @@ def _search_arrays(
         "names.hash": np.array([key for key, _ in keys], dtype=np.uint64),
         "names.node": np.array([node for _, node in keys], dtype=np.int32),
         "chunks.doc": corpus.chunk_doc,
+    }
+
+
+def _places(corpus: Corpus, graph: Graph, token_terms: Ints) -> dict[str, NDArray[Any]]:
+    """Return the term of every token, and the ranges of tokens of chunks and mentions: what stands near what.
+
+    16 bytes a mention and 4 a token spare a question the reading and tokenising of its candidates.
+    """
+    doc_of_token = np.repeat(np.arange(len(corpus.documents)), np.diff(corpus.doc_tokens))
+    starts = doc_of_token * (1 << 32) + corpus.start
+    base = corpus.chunk_doc[graph.mention_chunk].astype(np.int64) * (1 << 32)
+    ptr = np.zeros(corpus.n_chunks + 1, dtype=np.int64)
+    np.cumsum(np.bincount(graph.mention_chunk, minlength=corpus.n_chunks), out=ptr[1:])
+    return {
+        "place.term": token_terms,
+        "place.lo": corpus.token_lo,
+        "place.hi": corpus.token_hi,
+        "place.mention_ptr": ptr,
+        "place.mention_node": graph.mention_node,
+        "place.mention_lo": np.searchsorted(starts, base + graph.mention_start).astype(np.int32),
+        "place.mention_hi": np.searchsorted(starts, base + graph.mention_end).astype(np.int32),
     }

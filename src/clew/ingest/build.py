@@ -78,12 +78,12 @@ def build(
     corpus = gather(raws, analyses)
     graph = extract_graph(corpus, progress)
     clock.stage("terms")
-    postings = index_terms(corpus)
+    postings, token_terms = index_terms(corpus)
     clock.stage("communities")
     communities = partition(corpus, graph, options.community)
     reports = summarise(corpus, graph, communities)
     clock.stage("publish")
-    artifact = assemble(corpus, graph, communities, reports, postings, _meta(corpus, options))
+    artifact = assemble(corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options))
     store.publish(path, artifact)
     notes: list[str] = []
     if embedder is not None and corpus.n_chunks:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from clew.query.choose import covers
 from clew.query.lexicon import IndexLexicon
-from clew.query.rank import Ranking, covers
+from clew.query.rank import Ranking
 from clew.query.space import Space
-from clew.types import Chunk, Document, Hit, Node, Step
+from clew.types import Hit, Step
 
 SHOWN_TERMS = 5
 
@@ -18,75 +19,68 @@ def explain(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking
     chunks = space.reader.chunks(order)
     docs = sorted({chunk.doc for chunk in chunks})
     documents = {document.doc: document for document in space.reader.documents(docs)}
-    joints = _joints(space, ranking)
-    nodes = {node.node: node for node in space.reader.nodes(sorted({n for n in joints.values() if n >= 0}))}
-    by_chunk = {chunk.chunk: chunk for chunk in chunks}
-    missing = sorted({by for by in ranking.named_by.values() if by not in by_chunk})
-    by_chunk.update({chunk.chunk: chunk for chunk in space.reader.chunks(missing)})
+    labels = {chunk.chunk: f"{documents[chunk.doc].location}:{chunk.start_line}" for chunk in chunks}
+    names = _names(space, ranking)
     terms = _matched_terms(space, lexicon, question, ranking)
     hits = []
     for place, chunk in enumerate(chunks):
         parts = {name: float(values[place]) for name, values in ranking.parts.items()}
-        document = documents[chunk.doc]
-        path = _path(chunk, document, by_chunk, nodes, joints, ranking)
+        path = _path(space, chunk.chunk, order[:place], labels, names, ranking)
         why = _why(terms[place], path, parts)
-        hits.append(Hit(chunk, document, float(ranking.scores[place]), parts, why, path))
+        hits.append(Hit(chunk, documents[chunk.doc], float(ranking.scores[place]), parts, why, path))
     return tuple(hits)
 
 
-def _joints(space: Space, ranking: Ranking) -> dict[int, int]:
-    """Return for each hit the node through which it was reached: the one that the chunk which led to
-    it shares with what it defines, else its heaviest seed node, else -1."""
-    joints: dict[int, int] = {}
+def _names(space: Space, ranking: Ranking) -> dict[int, str]:
+    wanted = sorted({*ranking.node_seeds, *ranking.via.values()})
+    return {node.node: node.name for node in space.reader.nodes(wanted)}
+
+
+def _path(
+    space: Space,
+    chunk: int,
+    before: list[int],
+    labels: dict[int, str],
+    names: dict[int, str],
+    ranking: Ranking,
+) -> tuple[Step, ...]:
+    """Return the steps from the question to a chunk: straight over a node that it names, or over a
+    better hit that mentions the node which led here. Empty where words alone led here."""
+    straight = _straight(space, chunk, ranking)
+    via = ranking.via.get(chunk, -1)
+    if straight >= 0 and (via < 0 or space.defines[[chunk]].indices.tolist().count(straight)):
+        return _over(space, straight, chunk, labels, names, "question", "names")
+    if via < 0:
+        return ()
+    mentioning = next((one for one in before if via in _nodes(space, one)), -1)
+    if mentioning < 0:
+        return ()
+    first = _straight(space, mentioning, ranking)
+    begin = _over(space, first, mentioning, labels, names, "question", "names") if first >= 0 else ()
+    step = Step(labels[mentioning], "mentions", names[via], mentioning)
+    return (*begin, step, *_over(space, via, chunk, labels, names)[-1:])
+
+
+def _over(
+    space: Space, node: int, chunk: int, labels: dict[int, str], names: dict[int, str], *start: str
+) -> tuple[Step, ...]:
+    """Return the step from a node to a chunk that defines or mentions it, after a step to the node."""
+    edge = "defined_by" if node in space.defines[[chunk]].indices.tolist() else "mentioned_in"
+    last = Step(names[node], edge, labels[chunk], chunk)
+    return (Step(start[0], start[1], names[node]), last) if start else (last,)
+
+
+def _straight(space: Space, chunk: int, ranking: Ranking) -> int:
+    """Return the heaviest node that the question names and the chunk mentions, or -1."""
+    mine = set(_nodes(space, chunk))
     seeds = sorted(ranking.node_seeds, key=lambda node: (-ranking.node_seeds[node], node))
-    for chunk in ranking.chunks.tolist():
-        joints[chunk] = -1
-        mine = set(_nodes(space, chunk))
-        by = ranking.named_by.get(chunk)
-        if by is not None:
-            defined = space.defines[[chunk]].indices.tolist()
-            shared = [node for node in defined if node in set(_nodes(space, by))]
-            if shared:
-                joints[chunk] = min(shared, key=lambda node: (int(space.node_df[node]), node))
-                continue
-        joints[chunk] = next((node for node in seeds if node in mine), -1)
-    return joints
+    return next((node for node in seeds if node in mine), -1)
 
 
 def _nodes(space: Space, chunk: int) -> list[int]:
     mentions = space.mentions
     found: list[int] = mentions.indices[mentions.indptr[chunk] : mentions.indptr[chunk + 1]].tolist()
     return found
-
-
-def _path(
-    chunk: Chunk,
-    document: Document,
-    by_chunk: dict[int, Chunk],
-    nodes: dict[int, Node],
-    joints: dict[int, int],
-    ranking: Ranking,
-) -> tuple[Step, ...]:
-    node = nodes.get(joints.get(chunk.chunk, -1))
-    if node is None:
-        return ()
-    here = _label(chunk, document)
-    by = ranking.named_by.get(chunk.chunk)
-    if by is None or node.node in ranking.node_seeds:
-        return (Step("question", "names", node.name), Step(node.name, "mentions", here, chunk.chunk))
-    steps: list[Step] = []
-    first = nodes.get(joints.get(by, -1))
-    if first is not None:
-        steps += [Step("question", "names", first.name), Step(first.name, "mentions", f"passage {by}", by)]
-    steps += [
-        Step(f"passage {by}", "mentions", node.name, by),
-        Step(node.name, "defined_by", here, chunk.chunk),
-    ]
-    return tuple(steps)
-
-
-def _label(chunk: Chunk, document: Document) -> str:
-    return f"{document.location}:{chunk.start_line}"
 
 
 def _matched_terms(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking) -> list[list[str]]:
@@ -105,8 +99,10 @@ def _why(terms: list[str], path: tuple[Step, ...], parts: dict[str, float]) -> s
         reasons.append("it has " + ", ".join(terms))
     if parts.get("dense", 0.0) >= 0.5:
         reasons.append("its meaning is close")
-    if len(path) == 2:
-        reasons.append(f"it mentions {path[0].target}")
+    if path and path[0].source == "question" and len(path) == 2:
+        verb = "defines" if path[-1].edge == "defined_by" else "mentions"
+        reasons.append(f"it {verb} {path[-1].source}, which the question names")
     elif path:
-        reasons.append(f"it defines {path[-1].source}, which a better hit mentions")
+        verb = "defines" if path[-1].edge == "defined_by" else "mentions"
+        reasons.append(f"it {verb} {path[-1].source}, to which a better hit leads")
     return "; ".join(reasons) or "the walk leads here"

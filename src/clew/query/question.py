@@ -22,7 +22,7 @@ SAMPLE = 512
 # Something is found if the best passages hold this share of the question's weight, or if one is this
 # close in meaning, or if there is some of both. The figures were set on questions that the four
 # development folders can and can't answer.
-COVERED, CLOSE = 0.6, 0.5
+COVERED_SURELY, COVERED, CLOSE = 0.75, 0.6, 0.5
 SOME_COVERED, SOME_CLOSE = 0.3, 0.32
 JUDGED = 8  # hits
 # Without vectors the words alone decide.
@@ -125,23 +125,56 @@ COMMON_SHARE = 0.25
 WHOLE_SPECIAL, WHOLE_WORDS = 1, 4
 # A question to which a passage is this close isn't about the whole, however common its words are.
 WHOLE_CLOSE = 0.42
+# What such a question means, in the languages that multilingual models know best. An embedder compares the
+# question with these by meaning, not by words; without one, the words' weights alone decide. Relative
+# closeness, as of passages: this close it asks for the whole whatever else it names, or if it names nothing.
+WHOLE_MEANING = (
+    "What are these notes about?",
+    "What are the main topics and themes?",
+    "Worum geht es in diesen Notizen?",
+    "Про що ці нотатки, які головні теми?",
+    "¿De qué tratan estas notas?",
+    "这些笔记主要讲什么？",
+    "これらのノートの主なテーマは何ですか",
+    "ما هي المواضيع الرئيسية لهذه الملاحظات؟",
+)
+MEANT_SURELY, MEANT = 0.72, 0.45
+MEANT_SPECIAL = 2  # with more rare words than this a question isn't compared: it asks about them
 
 
-def asks_for_whole(asked: Question, engine: Engine, close: float, *, lenient: bool = False) -> bool:
+def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, lenient: bool = False) -> bool:
     """Tell whether nothing in the question picks a part of the notes.
 
-    It names nothing that they define, next to none of its words tells passages apart, and no passage
-    is close to it in meaning (``close``; 0 without vectors). ``lenient`` allows one more rare word: it is for
-    a person who asked for the themes by choosing the mode.
+    Either its meaning is that of a question for the whole, or it names nothing that the notes define, next
+    to none of its words tells passages apart, and no passage is close to it. ``lenient`` allows one more rare
+    word: it is for a person who asked for the themes by choosing the mode.
     """
-    if asked.named or close >= WHOLE_CLOSE or not asked.words:
+    if not asked.words:
         return False
     highest = math.log1p((max(engine.reader.count("chunks"), 1) - 0.5) / 1.5)
     common = min(math.log1p((1 - COMMON_SHARE) / COMMON_SHARE), highest / 2)
     special = sum(1 for word in asked.words if not word.known or word.weight > common)
-    if not special:
+    meant = _meant(asked, engine, closeness) if special <= MEANT_SPECIAL else 0.0
+    if meant >= MEANT_SURELY:
         return True
-    return len(asked.words) >= WHOLE_WORDS and special <= WHOLE_SPECIAL + lenient
+    if asked.named or closest(asked, engine, closeness) >= WHOLE_CLOSE:
+        return False
+    few = special <= WHOLE_SPECIAL + lenient and len(asked.words) >= WHOLE_WORDS
+    return meant >= MEANT or not special or few
+
+
+def _meant(asked: Question, engine: Engine, closeness: Closeness) -> float:
+    """Return how close the question is to asking for the whole, 0 without an embedder."""
+    if engine.embedder is None or asked.vector is None or not closeness.on:
+        return 0.0
+    name = engine.embedder.name
+    if name not in _whole_vectors:
+        rows = [engine.embedder.embed_question(text) for text in WHOLE_MEANING]
+        _whole_vectors[name] = np.array(rows, dtype=np.float32)
+    return float(closeness.relative(_whole_vectors[name] @ asked.vector).max())
+
+
+_whole_vectors: dict[str, Floats] = {}  # by embedder; a dozen kilobytes that cost 50 ms to make
 
 
 class Closeness:
@@ -179,9 +212,8 @@ class Closeness:
         return out
 
 
-def closest(asked: Question, engine: Engine) -> float:
+def closest(asked: Question, engine: Engine, closeness: Closeness) -> float:
     """Return how close the best passages of a hybrid search are to the question, 0 without vectors."""
-    closeness = Closeness(engine, asked.vector)
     if not closeness.on:
         return 0.0
     hits = engine.search(asked.text, JUDGED, "basic").hits
@@ -221,6 +253,7 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
     missing = tuple(word.name for word in question.words if not word.known)
     if closeness.on:
         found = close >= CLOSE or (telling and covered >= COVERED and close >= SOME_CLOSE / 2)
+        found = found or (telling and covered >= COVERED_SURELY)
         found = found or (covered >= SOME_COVERED and close >= SOME_CLOSE)
     else:
         found = telling and covered >= COVERED_ALONE

@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clew.query.cite import Citer
 from clew.query.model import Engine
 from clew.query.question import Closeness, Question
 from clew.text.display import plain
-from clew.types import Finding, Node, Report, Sentence
+from clew.types import Finding, Hit, Node, Report, Sentence
 
 NAMES = 12  # members of a report whose names are read
-# A report is relevant with this much of the question's weight in it, or this close in meaning …
-COVERED, CLOSE = 0.5, 0.45
-# … or both at this much.
-SOME_COVERED, SOME_CLOSE = 0.25, 0.3
-ALONE = 0.35  # without vectors
-# A child takes its parent's place if it is worth at least this share of it: the nearer, the better cited.
-CHILD = 0.8
+# What a report is worth: the share of the best passages that belong to its community; the share of the
+# question's words in it; its closeness. Its own text alone is too short to be found by.
+PASSAGES, WORDS, MEANING = 2.0, 0.5, 0.7
+# A report is relevant with this share of the passages, or with this much of the question's weight in its
+# text, or this close in meaning.
+SOME_PASSAGES, COVERED, CLOSE = 0.12, 0.8, 0.5
+# A child takes its parent's place if it has this share of its parent's passages: the nearer, the better told.
+CHILD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A report with what it holds of the question (0 to 1) and how close it is; ``score`` joins both."""
+    """A report with its share of the passages, what it holds of the question and how close it is (0 to 1).
+
+    ``hits`` are the places of the hits that belong to it, with how much of each does.
+    """
 
     report: Report
     level: int
-    covered: float
-    close: float
-    relevant: bool
+    passages: float = 0.0
+    covered: float = 0.0
+    close: float = 0.0
+    hits: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
-        return self.covered + self.close
+        return PASSAGES * self.passages + WORDS * self.covered + MEANING * self.close
+
+    @property
+    def relevant(self) -> bool:
+        return self.passages >= SOME_PASSAGES or self.covered >= COVERED or self.close >= CLOSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,68 +63,99 @@ def roots(engine: Engine) -> list[Report]:
     return sorted(engine.reader.reports(ids), key=lambda report: (-report.rating, report.community))
 
 
-def select(asked: Question, closeness: Closeness, engine: Engine, most: int) -> Selection:
+def select(
+    asked: Question, hits: Sequence[Hit], closeness: Closeness, engine: Engine, most: int
+) -> Selection:
     """Start at the coarsest level, descend below the relevant reports only, prune the rest.
 
-    At most ``most`` reports are looked at, the most promising branches first.
+    At most ``most`` reports are looked at, the most promising branches first. ``hits`` are the passages
+    of a plain search: a theme is what they have in common.
     """
     reader = engine.reader
-    total = reader.count("reports")
-    level = 0
-    kept: list[Scored] = []
-    open_: dict[int, Scored] = {}
-    ids = [community.community for community in reader.communities(0)][:most]
-    considered = 0
-    while ids:
-        scored = [_score(report, level, asked, closeness, engine) for report in reader.reports(ids)]
-        considered += len(scored)
-        relevant = [item for item in scored if item.relevant]
-        kept = _replace(kept, open_, relevant, engine, level)
-        open_ = {item.report.community: item for item in relevant}
-        level += 1
-        below = [c for c in reader.communities(level) if c.parent in open_] if open_ else []
-        below.sort(key=lambda c: (-open_[c.parent].score, c.community))
-        ids = [community.community for community in below[: max(most - considered, 0)]]
-    kept.sort(key=lambda item: (-item.score, -item.report.rating, item.report.community))
-    return Selection(tuple(kept), considered, total)
+    belongs = _Belonging(hits, engine)
+    kept: dict[int, Scored] = {}
+    above: dict[int, Scored] = {}
+    level = considered = 0
+    rows = reader.communities(0)[:most]
+    while rows:
+        reports = reader.reports([row.community for row in rows])
+        considered += len(reports)
+        found = [_score(report, level, asked, belongs, closeness, engine) for report in reports]
+        relevant = {item.report.community: item for item in found if item.relevant}
+        parent = {row.community: row.parent for row in rows}
+        for community, item in relevant.items():
+            higher = above.get(parent[community])
+            if higher is None:
+                kept[community] = item
+            elif item.passages >= CHILD * higher.passages and item.passages > 0:
+                kept.pop(higher.report.community, None)
+                kept[community] = item
+        above, level = relevant, level + 1
+        rows = [row for row in reader.communities(level) if row.parent in above] if above else []
+        rows.sort(key=lambda row: (-above[row.parent].score, row.community))
+        rows = rows[: max(most - considered, 0)]
+    order = sorted(kept.values(), key=lambda i: (-i.score, -i.report.rating, i.report.community))
+    return Selection(tuple(order), considered, reader.count("reports"))
 
 
-def _replace(
-    kept: list[Scored], parents: dict[int, Scored], relevant: list[Scored], engine: Engine, level: int
-) -> list[Scored]:
-    """Let relevant children take the place of the parents that they are nearly worth."""
-    if not parents:
-        return kept + relevant
-    parent_of = {c.community: c.parent for c in engine.reader.communities(level)}
-    gone: set[int] = set()
-    out: list[Scored] = []
-    for item in relevant:
-        parent = parents[parent_of[item.report.community]]
-        if item.score >= CHILD * parent.score:
-            gone.add(parent.report.community)
-            out.append(item)
-    return [item for item in kept if item.report.community not in gone] + out
+class _Belonging:
+    """How much of each hit belongs to a community: the share of its nodes' idf that members have."""
+
+    def __init__(self, hits: Sequence[Hit], engine: Engine) -> None:
+        reader = engine.reader
+        self.reader = reader
+        best = max((hit.score for hit in hits), default=0.0)
+        self.weight = [hit.score / best if best > 0 else 1.0 for hit in hits]
+        self.nodes: list[NDArray[np.int64]] = []
+        self.idf: list[NDArray[np.float64]] = []
+        if not hits:
+            return
+        ptr, node_of = reader.array("graph.chunk_ptr"), reader.array("graph.chunk_node")
+        df = reader.array("graph.node_df")
+        chunks = max(reader.count("chunks"), 1)
+        for hit in hits:
+            at = hit.chunk.chunk
+            nodes = np.asarray(node_of[int(ptr[at]) : int(ptr[at + 1])], dtype=np.int64)
+            self.nodes.append(nodes)
+            self.idf.append(np.log1p(chunks / np.maximum(df[nodes], 1).astype(np.float64)))
+
+    def of(self, community: int) -> tuple[float, dict[int, float]]:
+        """Return the community's share of all passages, and of each hit where it has any."""
+        members = np.array(self.reader.members(community), dtype=np.int64)
+        shares: dict[int, float] = {}
+        for place, (nodes, idf) in enumerate(zip(self.nodes, self.idf, strict=True)):
+            if len(nodes):
+                share = float(idf[np.isin(nodes, members)].sum() / idf.sum())
+                if share > 0:
+                    shares[place] = share
+        total = sum(self.weight)
+        passages = sum(self.weight[place] * share for place, share in shares.items())
+        return (passages / total if total > 0 else 0.0), shares
 
 
-def _score(report: Report, level: int, asked: Question, closeness: Closeness, engine: Engine) -> Scored:
+def _score(
+    report: Report,
+    level: int,
+    asked: Question,
+    belongs: _Belonging,
+    closeness: Closeness,
+    engine: Engine,
+) -> Scored:
     names = [node.name for node in engine.reader.nodes(list(report.members[:NAMES]))]
     text = "\n".join([report.title, *names, *(finding.text for finding in report.findings)])
-    terms: set[str] = set()
-    for language in _languages(engine):
-        terms.update(engine.lexicon.terms(text, language))
-    covered = asked.share(asked.covered(terms))
+    covered = asked.share(asked.covered(_terms(text, engine)))
     chunks = sorted({finding.chunk for finding in report.findings})
     close = max(closeness.of_chunks(chunks), default=0.0)
-    if closeness.on:
-        relevant = covered >= COVERED or close >= CLOSE or (covered >= SOME_COVERED and close >= SOME_CLOSE)
-    else:
-        relevant = covered >= ALONE
-    return Scored(report, level, covered, close, relevant)
+    passages, hits = belongs.of(report.community)
+    return Scored(report, level, passages, covered, close, hits)
 
 
-def _languages(engine: Engine) -> Sequence[str]:
-    """Return the languages that the index's documents are in, most documents first, at most three."""
-    return list(engine.reader.meta.get("languages", {}))[:3] or ["und"]
+def _terms(text: str, engine: Engine) -> set[str]:
+    """Return the terms of a text in the three languages that most of the documents are in."""
+    terms: set[str] = set()
+    for language in list(engine.reader.meta.get("languages", {}))[:3] or ["und"]:
+        terms.update(engine.lexicon.terms(text, language))
+    return terms
 
 
 def tell(report: Report, finding: Finding, engine: Engine, citer: Citer) -> Sentence:
@@ -123,25 +166,18 @@ def tell(report: Report, finding: Finding, engine: Engine, citer: Citer) -> Sent
     return Sentence(f"{report.title} — {plain(finding.text)}", (citation.number,))
 
 
-def best_finding(
-    report: Report, asked: Question | None, engine: Engine, used: set[tuple[int, int]]
-) -> Finding | None:
-    """Return the finding that holds most of the question, the first among equals; None if all are used.
+def best_finding(report: Report, asked: Question | None, engine: Engine) -> Finding | None:
+    """Return the finding that holds most of the question, the first among equals; None if there is none.
 
     Without a question, that is the most telling one.
     """
-    free = [f for f in report.findings if (f.chunk, f.start) not in used]
-    if not free:
+    if not report.findings:
         return None
-    shares: list[float] = []
-    for finding in free:
-        terms: set[str] = set()
-        for language in _languages(engine):
-            terms.update(engine.lexicon.terms(finding.text, language))
-        shares.append(0.0 if asked is None else asked.share(asked.covered(terms)))
-    finding = free[max(range(len(free)), key=lambda i: (shares[i], -i))]
-    used.add((finding.chunk, finding.start))
-    return finding
+    shares = [
+        0.0 if asked is None else asked.share(asked.covered(_terms(finding.text, engine)))
+        for finding in report.findings
+    ]
+    return report.findings[max(range(len(shares)), key=lambda i: (shares[i], -i))]
 
 
 def member_nodes(kept: Sequence[Scored], engine: Engine, most: int) -> list[Node]:

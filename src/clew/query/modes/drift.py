@@ -28,9 +28,10 @@ class Drift:
     def answer(self, question: str, engine: Engine, options: AnswerOptions) -> Answer:
         begin = time.perf_counter()
         asked = read_question(question, engine)
-        primer = select(asked, Closeness(engine, asked.vector), engine, options.reports)
-        read = time.perf_counter()
         first = engine.search(question, PASSAGES, "auto")
+        closeness = Closeness(engine, asked.vector)
+        primer = select(asked, first.hits, closeness, engine, options.reports)
+        read = time.perf_counter()
         members = frozenset(n for item in primer.kept[:PRIMER] for n in item.report.members)
         bridges = nodes_around(first.hits, engine, asked.named, FOLLOW_UPS, favour=members)
         hits = _follow(question, first, bridges, engine)

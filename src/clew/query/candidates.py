@@ -1,0 +1,139 @@
+"""Sentences that could stand in an answer, and what each is worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.query.model import Engine
+from clew.query.question import Closeness, Question
+from clew.text.display import link_share, plain
+from clew.text.units import Unit, units
+from clew.types import Hit
+
+# Candidates that are embedded, and how much of each: about 1,000 tokens, some 150 ms.
+EMBEDDED, EMBEDDED_CHARS = 20, 240
+SHORT, LONG = 12, 700  # characters of a sentence that may stand in an answer
+CODE_CHARS, CODE_LINES = 900, 16  # a longer code block is cited by the sentences around it
+LINKS = 0.7  # a sentence of which links are a greater share is an item of a table of contents
+# A block that a generator fills in when the notes are published has nothing to show here.
+DIRECTIVE = re.compile(r"^\s*\{\{[#%].*\}\}\s*$", re.MULTILINE)
+# What a sentence is worth: the share of the question's weight in it; in its title and headings (which
+# say what its "it" is); its meaning; its passage's rank; and being the first under its heading.
+WORDS, CONTEXT, MEANING, RANK, LEAD = 1.0, 0.4, 1.0, 0.4, 0.3
+# A sentence with less than this of the question's words, and less close than this in meaning, answers nothing.
+LEAST_WORDS, LEAST_NEAR = 0.25, 0.35
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A unit of hit number ``hit``: what is shown, the question's words in it (places), its terms, the
+    question's share in the title and headings above it, its closeness, and its value."""
+
+    hit: int
+    unit: Unit
+    text: str
+    words: list[int]
+    terms: frozenset[str]
+    context: float
+    value: float = 0.0
+    near: float = 0.0
+    answers: bool = False
+
+
+def candidates(asked: Question, hits: Sequence[Hit], engine: Engine) -> list[Candidate]:
+    """Return the units of the hits that a reader could be shown, each text once."""
+    found: list[Candidate] = []
+    seen: set[str] = set()
+    for place, hit in enumerate(hits):
+        language = hit.document.language
+        above = engine.lexicon.terms("\n".join([hit.document.title, *hit.chunk.heading_path]), language)
+        context = asked.covered(above)
+        for unit in units(hit.chunk.text, markdown=hit.document.media_type == "markdown"):
+            text = _shown(hit.chunk.text, unit)
+            if not text or text in seen:
+                continue
+            seen.add(text)
+            terms = frozenset(engine.lexicon.terms(text, language))
+            words = asked.covered(terms)
+            share = asked.share(set(context) - set(words))
+            found.append(Candidate(place, unit, text, words, terms, share))
+    return found
+
+
+def _shown(text: str, unit: Unit) -> str:
+    """Return what a reader sees of a unit; empty if it can't stand in an answer."""
+    raw = text[unit.start : unit.end]
+    if unit.kind == "code":
+        short = len(raw) <= CODE_CHARS and raw.count("\n") <= CODE_LINES
+        return raw if short and not DIRECTIVE.search(raw) else ""
+    if unit.kind == "row":
+        cells = [plain(cell) for cell in raw.strip("|").split("|")]
+        shown = " | ".join(cell for cell in cells if cell)
+    else:
+        shown = plain(raw)
+    wide = sum(char >= "\u2e80" for char in shown) if not shown.isascii() else 0
+    letters = sum(char.isalnum() for char in shown)
+    address = "://" in shown and " " not in shown
+    if address or link_share(raw, shown) > LINKS:
+        return ""
+    good = SHORT <= len(shown) + wide <= LONG and 2 * letters > len(shown)
+    return shown if good else ""
+
+
+def score(
+    pool: list[Candidate],
+    asked: Question,
+    hits: Sequence[Hit],
+    engine: Engine,
+    closeness: Closeness,
+) -> None:
+    """Set each candidate's value; the best by words and rank are embedded too."""
+    if not pool:
+        return
+    best = max((hit.score for hit in hits), default=0.0)
+    first: dict[int, int] = {}
+    for candidate in pool:
+        hit = hits[candidate.hit]
+        rank = hit.score / best if best > 0 else 1.0 / (1 + candidate.hit)
+        rank = 0.5 * min(max(rank, 0.0), 1.0) + 0.5 / (1 + candidate.hit)
+        leads = first.setdefault(candidate.hit, candidate.unit.start) == candidate.unit.start
+        candidate.value = (
+            WORDS * asked.share(candidate.words)
+            + CONTEXT * candidate.context
+            + RANK * rank
+            + LEAD * leads * candidate.context
+        ) * _form(candidate)
+        candidate.answers = asked.share(candidate.words) >= LEAST_WORDS or (
+            leads and candidate.context >= 0.5
+        )
+    if engine.embedder is None or asked.vector is None or not closeness.on:
+        return
+    pool.sort(key=lambda candidate: (-candidate.value, candidate.hit, candidate.unit.start))
+    texts = [candidate.text[:EMBEDDED_CHARS] for candidate in pool[:EMBEDDED]]
+    near = closeness.relative(engine.embedder.embed(texts) @ asked.vector)
+    for candidate, value in zip(pool, near.tolist(), strict=False):
+        candidate.near = max(value, 0.0)
+        candidate.answers |= candidate.near >= LEAST_NEAR
+        candidate.value += MEANING * candidate.near * _form(candidate)
+    floor = float(np.median(near))  # those that weren't embedded are taken to be ordinary at best
+    for candidate in pool[EMBEDDED:]:
+        candidate.value += MEANING * max(0.0, min(floor, 0.2)) * _form(candidate)
+
+
+def _form(candidate: Candidate) -> float:
+    """Return how well a unit stands as a sentence of an answer, 0 to 1."""
+    if candidate.unit.kind == "code":
+        return 0.6
+    if candidate.unit.kind == "row":
+        return 0.8
+    last = candidate.text.rstrip("\"'”’»)*_")[-1:]
+    if last in "?？؟":
+        return 0.6
+    if last in ":：":
+        return 0.8
+    size = len(candidate.text)
+    return 1.0 if size >= 40 or last in ".!。！…؟۔।॥" else 0.75

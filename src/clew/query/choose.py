@@ -1,0 +1,105 @@
+"""From a walk's candidates to the features by which a set is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algo.fuse import top
+from clew.algo.select import WEIGHTS, Candidates, Choice, Weights, select
+from clew.query.space import Space
+from clew.types import Floats, Ints
+
+WALK_POOL = 100  # candidates from the walk and from the hybrid ranking; all gold is there for 99, 89 and
+HYBRID_POOL = 30  # 99 % of the passages of 2wiki, musique and hotpot
+BRIDGE_DF = 30  # a node in more chunks than this doesn't tie two of them together
+NEAR = 6.0  # tokens over which nearness to the question's words falls by e
+
+
+def pool(mass: Floats, hybrid: Floats) -> Ints:
+    """Return the candidates' chunks, ascending."""
+    return np.union1d(top(mass, WALK_POOL), top(hybrid, HYBRID_POOL)).astype(np.int32)
+
+
+def covers(space: Space, positions: list[int], chunks: Ints) -> tuple[NDArray[np.bool_], Floats]:
+    """Return which chunk holds which term, shape (n, q), and the terms' idf (q,)."""
+    table = np.zeros((len(chunks), len(positions)), dtype=bool)
+    for column, at in enumerate(positions):
+        holders = space.postings.chunks(at)
+        place = np.minimum(np.searchsorted(holders, chunks), len(holders) - 1)
+        table[:, column] = holders[place] == chunks
+    weight = np.array([space.postings.idf(at) for at in positions], dtype=np.float32)
+    return table, weight
+
+
+class Pool:
+    """The candidates of one question with what the choice needs to know of them.
+
+    ``chunks`` (n,) ascending; ``nodes`` (u,) the nodes that they mention or define, ascending.
+    """
+
+    def __init__(self, space: Space, positions: list[int], chunks: Ints, asked: Iterable[int]) -> None:
+        self.space = space
+        self.chunks = chunks
+        mentions, defines = space.mentions[chunks], space.defines[chunks]
+        self.nodes: Ints = np.union1d(mentions.indices, defines.indices).astype(np.int32)
+        self.covers, self.idf = covers(space, positions, chunks)
+        self._mentions = mentions[:, self.nodes].toarray() > 0
+        self._defines = defines[:, self.nodes].toarray() > 0
+        scale = max(float(np.log(space.n_chunks)), 1.0)
+        self._rarity = np.minimum(space.node_idf[self.nodes] / scale, 1.0).astype(np.float32)
+        self._asked = np.isin(self.nodes, np.fromiter(asked, dtype=np.int32))
+        total = float(self.idf.sum()) or 1.0
+        self._weight = dict(zip(positions, (self.idf / total).tolist(), strict=True))
+
+    def features(self, mass: Floats, bm25: Floats, dense: Floats | None, weights: Weights) -> Candidates:
+        """Return the candidates; ``mass``, ``bm25`` and ``dense`` are of all chunks, shape (C,)."""
+        logs = np.log(np.maximum(mass[self.chunks], 1e-9))
+        span = float(logs.max() - logs.min()) if len(logs) else 0.0
+        own = weights.mass * ((logs - logs.min()) / span if span > 0 else np.zeros(len(logs)))
+        own += weights.bm25 * bm25[self.chunks]
+        if dense is not None:
+            own += weights.dense * dense[self.chunks]
+        own += weights.asked * self.asked()
+        df = self.space.node_df[self.nodes]
+        bridge = (df >= 2) & (df <= BRIDGE_DF) & ~self._asked
+        return Candidates(
+            own.astype(np.float32), self.covers, self.idf, self._mentions, self._defines, self._rarity, bridge
+        )
+
+    def asked(self) -> Floats:
+        """Return for each candidate the rarity of what it defines and the question names, in 0..1."""
+        value = self._rarity * self._asked
+        if not len(value):
+            return np.zeros(len(self.chunks), dtype=np.float32)
+        best: Floats = np.where(self._defines, value, np.float32(0)).max(axis=1)
+        return best
+
+    def near(self, candidate: int) -> Floats:
+        """Return how close to the question's words a candidate mentions each node, in 0..1, shape (u,).
+
+        The sum over the question's words in the passage of their share of the question's idf, times
+        e^(−distance in tokens / NEAR); the highest over a node's mentions. A relation is worded next to
+        the name that it leads to ("directed by …").
+        """
+        out = np.zeros(len(self.nodes), dtype=np.float32)
+        terms = self.space.terms(int(self.chunks[candidate]))
+        at = np.flatnonzero(np.isin(terms, list(self._weight)))
+        if not len(at):
+            return out
+        weight = np.array([self._weight[term] for term in terms[at].tolist()], dtype=np.float32)
+        nodes, first, last = self.space.places(int(self.chunks[candidate]))
+        before, after = first[:, None] - at[None, :], at[None, :] - last[:, None] + 1
+        inside = (before <= 0) & (after <= 0)
+        distance = np.where(before > 0, before, after)
+        close = np.where(inside, np.float32(0), np.exp(-distance / np.float32(NEAR))) @ weight
+        np.maximum.at(out, np.searchsorted(self.nodes, nodes), np.minimum(close, 1.0))
+        return out
+
+    def choose(
+        self, mass: Floats, bm25: Floats, dense: Floats | None, k: int, weights: Weights = WEIGHTS
+    ) -> Choice:
+        """Choose up to k passages; see :func:`clew.algo.select.select`."""
+        return select(self.features(mass, bm25, dense, weights), self.near, k, weights)
