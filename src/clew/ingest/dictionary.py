@@ -1,0 +1,286 @@
+"""The dictionary pass: every node's names over all text, longest match first.
+
+Its result depends on all names, so it runs whole every time. It costs one rolling hash a length
+(see :mod:`clew.ingest.spans`) and a look into a table of bits that rules out nearly every place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.ingest.casing import Casing
+from clew.ingest.spans import Bools, Line, expand, hash_words
+from clew.text.tokens import normal_words, tokenize
+from clew.types import Hashes, Ints, Longs, TokenFlag
+
+MAX_TOKENS = 16  # of a name; a title of more words is matched by nothing
+TABLE_BITS = 24  # 16 MB: with 300,000 names 2 % of all places pass
+# Other segmentations ("DockerCompose" for "Docker Compose") only if the key and each part are long
+# enough not to meet by chance ("an a" isn't "ana"). A part may be a number next to letters.
+KEY_LETTERS = 6
+PART_LETTERS = 3
+# A name that is also a word: its lower-case uses are at least this share of all.
+WORD_SHARE = 0.1
+COMMON_SHARE = 0.01  # of the chunks; a name of such words alone ("What If") needs a capital
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What to look for: R spellings. ``node`` (R,) is what each names.
+
+    ``words`` (R,) are its normal forms, ``breaks`` (R,) bits of the gaps (1 for the first) that are
+    breaks in it. ``capital`` says that it is written with one, ``code`` that it may stand in code.
+    """
+
+    node: Ints
+    words: tuple[tuple[str, ...], ...]
+    breaks: NDArray[np.uint32]
+    capital: Bools
+    code: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Occurrences, ascending and disjoint: token ranges ``lo``..``hi``, the node, and its spelling."""
+
+    lo: Longs
+    hi: Longs
+    node: Ints
+    spelling: Ints
+
+
+def make_names(rows: Sequence[tuple[int, str, bool]]) -> Names:
+    """Return the table of (node, surface, may stand in code), without spellings that can't be matched."""
+    kept: list[tuple[int, tuple[str, ...], int, bool, bool]] = []
+    for node, surface, code in rows:
+        words, breaks = spell(surface)
+        if words and len(words) <= MAX_TOKENS and not (len(words) == 1 and _single(words[0])):
+            kept.append((node, words, breaks, surface != surface.lower(), code))
+    return Names(
+        np.array([row[0] for row in kept], dtype=np.int32),
+        tuple(row[1] for row in kept),
+        np.array([row[2] for row in kept], dtype=np.uint32),
+        np.array([row[3] for row in kept], dtype=bool),
+        np.array([row[4] for row in kept], dtype=bool),
+    )
+
+
+def spell(surface: str) -> tuple[tuple[str, ...], int]:
+    """Return a name's normal forms and the bits of its gaps that are breaks ("Washington, D.C.": 0b1)."""
+    words = tuple(normal_words(surface))
+    plain = surface.replace(" ", "").replace("-", "").isalnum()
+    if plain or len(words) < 2:
+        return words, 0
+    flags = tokenize(surface, [(0, len(surface.encode("utf-8", "surrogatepass")))]).flags
+    bits = 0
+    for gap, flag in enumerate(flags.tolist()[1:MAX_TOKENS]):
+        bits |= bool(flag & TokenFlag.GAP_BREAK) << gap
+    return words, bits
+
+
+def _single(word: str) -> bool:
+    return len(word) == 1 and not word.isascii() and word.upper() == word.lower()
+
+
+def find_names(line: Line, casing: Casing, names: Names, taken: Bools) -> Matches:
+    """Return the occurrences of the names outside the ``taken`` tokens, leftmost-longest by document."""
+    table = _Table(names)
+    rules = _Rules(line, casing, names)
+    none = np.zeros(0, dtype=np.int64)
+    parts: list[tuple[Longs, Longs, Longs]] = [(none, none, none)]
+    for size, place, row in _hits(line, table):
+        fits = rules.allow(place, size, row) & ~_any(taken, place, size)
+        parts.append((place[fits], place[fits] + size, row[fits]))
+    lo, hi, spelling = (np.concatenate(column) for column in zip(*parts, strict=True))
+    chosen = choose(lo, hi, spelling)
+    lo, hi, spelling = lo[chosen], hi[chosen], spelling[chosen]
+    return Matches(lo, hi, names.node[spelling], spelling.astype(np.int32))
+
+
+class _Table:
+    """The spellings by hash, with a table of bits before them."""
+
+    def __init__(self, names: Names) -> None:
+        self.keys = ["".join(words) for words in names.words]
+        hashes, _ = hash_words(self.keys)
+        self.order = np.argsort(hashes, kind="stable")
+        self.hashes = hashes[self.order]
+        self.bits = np.zeros(1 << TABLE_BITS, dtype=bool)
+        self.bits[self._slot(hashes)] = True
+        self.longest = max((len(words) for words in names.words), default=0)
+        # A name written as more words than it has: parts are PART_LETTERS long at least.
+        longest_key = max(map(len, self.keys), default=0)
+        self.most = min(MAX_TOKENS, max(self.longest, min(4, longest_key // PART_LETTERS)))
+
+    @staticmethod
+    def _slot(hashes: Hashes) -> Longs:
+        return (hashes >> np.uint64(64 - TABLE_BITS)).astype(np.int64)
+
+    def look_up(self, hashes: Hashes) -> tuple[Longs, Longs]:
+        """Return (index into ``hashes``, spelling) for every hash that is a spelling's."""
+        index = np.flatnonzero(self.bits[self._slot(hashes)])
+        wanted = hashes[index]
+        lo = np.searchsorted(self.hashes, wanted, side="left")
+        hi = np.searchsorted(self.hashes, wanted, side="right")
+        owner, at = expand(lo, hi)
+        return index[owner], self.order[at]
+
+
+BLOCK = 1 << 20  # tokens at a time, to stay in cache and within memory
+
+
+def _hits(line: Line, table: _Table) -> list[tuple[int, Longs, Longs]]:
+    """Return (n, places, spellings) of the runs of n tokens whose hash and string are a spelling's."""
+    value, power = line.word_hash
+    form, total = line.corpus.form, line.size
+    last = np.repeat(
+        line.corpus.doc_tokens[1:], np.diff(line.corpus.doc_tokens)
+    )  # end of each token's document
+    found: list[tuple[int, Longs, Longs]] = []
+    for size in range(1, table.most + 1):
+        found.append((size, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))
+    for begin in range(0, total, BLOCK):
+        end = min(begin + BLOCK, total)
+        hashes = np.zeros(end - begin, dtype=np.uint64)
+        for size in range(1, table.most + 1):
+            upto = min(end, total - size + 1)
+            if upto <= begin:
+                break
+            word = form[begin + size - 1 : upto + size - 1]
+            hashes = hashes[: upto - begin] * power[word] + value[word]
+            index, row = table.look_up(hashes)
+            place = index + begin
+            fits = place + size <= last[place]
+            _, places, rows = found[size - 1]
+            found[size - 1] = (
+                size,
+                np.concatenate([places, place[fits]]),
+                np.concatenate([rows, row[fits]]),
+            )
+    return [_verified(line, table, *hit) for hit in found]
+
+
+def _verified(line: Line, table: _Table, size: int, place: Longs, row: Longs) -> tuple[int, Longs, Longs]:
+    """Compare strings, once for each spelling and length: a clash of hashes must not pass."""
+    distinct, first, which = np.unique(row, return_index=True, return_inverse=True)
+    same = np.array(
+        [
+            line.key(at, at + size) == table.keys[spelling]
+            for spelling, at in zip(distinct.tolist(), place[first].tolist(), strict=True)
+        ],
+        dtype=bool,
+    )
+    fits = same[which] if len(row) else np.zeros(0, dtype=bool)
+    return size, place[fits], row[fits]
+
+
+class _Rules:
+    """Which hits count, by segmentation, breaks and letter case."""
+
+    def __init__(self, line: Line, casing: Casing, names: Names) -> None:
+        self.line, self.casing, self.names = line, casing, names
+        n_rows = len(names.words)
+        self.count = np.fromiter(map(len, names.words), dtype=np.int64, count=n_rows)
+        self.sizes = np.zeros((n_rows, MAX_TOKENS), dtype=np.int16)
+        for i, words in enumerate(names.words):
+            self.sizes[i, : len(words)] = [min(len(word), 32767) for word in words]
+        self.key_size = self.sizes.sum(axis=1, dtype=np.int64)
+        self.least_part = np.where(self.sizes > 0, self.sizes, 32767).min(axis=1) if n_rows else self.count
+        self.hard = line.has(TokenFlag.GAP_BREAK) & ~casing.glued
+        self.shows = (
+            line.has(TokenFlag.CAPITAL | TokenFlag.CAMEL) & casing.open & ~line.has(TokenFlag.SENTENCE)
+        )
+        self.code = line.has(TokenFlag.CODE)
+        lower, middle = casing.lower, casing.middle
+        self.word = (lower > 0) & (lower >= WORD_SHARE * (lower + middle))
+        pairs = np.unique(line.corpus.form * np.int64(line.corpus.n_chunks + 1) + line.chunk + 1)
+        df = np.bincount(pairs // (line.corpus.n_chunks + 1), minlength=len(line.corpus.words))
+        self.common = casing.ordinary & (df > max(COMMON_SHARE * line.corpus.n_chunks, 3))
+
+    def allow(self, place: Longs, size: int, row: Longs) -> Bools:
+        """Tell which hits are occurrences."""
+        fits = self._segmented(place, size, row) & self._unbroken(place, size, row)
+        return fits & self._case(place, size, row)
+
+    def _segmented(self, place: Longs, size: int, row: Longs) -> Bools:
+        form, word_size = self.line.corpus.form, self.line.word_size
+        same = self.count[row] == size
+        least = np.full(len(place), 32767, dtype=np.int64)
+        for step in range(size):
+            part = word_size[form[place + step]]
+            same &= self.sizes[row, step] == np.minimum(part, 32767)
+            least = np.minimum(least, part)
+        least = np.minimum(least, self.least_part[row])
+        long_enough = (self.key_size[row] >= KEY_LETTERS) & (least >= PART_LETTERS)
+        fits: Bools = same | long_enough | self._numbered(place, size, row)
+        return fits
+
+    def _numbered(self, place: Longs, size: int, row: Longs) -> Bools:
+        """Tell the hits that split a name of one word before its number: "GPT-4" for "GPT4"."""
+        if size != 2:
+            return np.zeros(len(place), dtype=bool)
+        digits = self.line.has(TokenFlag.DIGIT)
+        apart = self.line.has(TokenFlag.GAP_SPACE | TokenFlag.GAP_BREAK)
+        second = np.minimum(place + 1, self.line.size - 1)
+        fits: Bools = (self.count[row] == 1) & ~digits[place] & digits[second] & ~apart[second]
+        return fits
+
+    def _unbroken(self, place: Longs, size: int, row: Longs) -> Bools:
+        """Tell the hits whose breaks are breaks in the name too (or follow an initial)."""
+        fits = np.ones(len(place), dtype=bool)
+        allowed = np.where(self.count[row] == size, self.names.breaks[row], 0)
+        for step in range(1, size):
+            inner = ((allowed >> (step - 1)) & 1).astype(bool)
+            fits &= ~self.hard[place + step] | inner
+        return fits
+
+    def _case(self, place: Longs, size: int, row: Longs) -> Bools:
+        form = self.line.corpus.form
+        shows = _any(self.shows, place, size)
+        if size == 1:
+            word = form[place]
+            one_letter = (self.line.word_size[word] == 1) & self.casing.cased[word]
+            needs = (self.names.capital[row] & self.word[word]) | one_letter
+            sure = ~self.casing.ordinary[word] & self.line.has(TokenFlag.CAPITAL)[place] & ~one_letter
+            fits: Bools = (~needs | shows | sure) & (~self.code[place] | self.names.code[row])
+            return fits
+        common = np.ones(len(place), dtype=bool)
+        for step in range(size):
+            common &= self.common[form[place + step]]
+        return ~(common & self.names.capital[row]) | shows
+
+
+def _any(flags: Bools, place: Longs, size: int) -> Bools:
+    """Tell the runs of ``size`` tokens of which any has a flag."""
+    out = np.zeros(len(place), dtype=bool)
+    for step in range(size):
+        out |= flags[place + step]
+    return out
+
+
+def choose(lo: Longs, hi: Longs, row: Longs) -> Longs:
+    """Return the indices of the leftmost-longest disjoint matches, ascending; ties go to the lower row."""
+    order = np.lexsort((row, -hi, lo))
+    lo, hi = lo[order], hi[order]
+    longest = np.ones(len(lo), dtype=bool)
+    longest[1:] = lo[1:] != lo[:-1]
+    order, lo, hi = order[longest], lo[longest], hi[longest]
+    if not len(lo):
+        return order
+    # Most matches overlap nothing before them; only groups of overlapping ones need a walk.
+    reach = np.maximum.accumulate(hi)
+    alone = np.ones(len(lo), dtype=bool)
+    alone[1:] = lo[1:] >= reach[:-1]
+    keep = alone.copy()
+    free = 0
+    for i in np.flatnonzero(~alone).tolist():
+        if alone[i - 1]:
+            free = int(hi[i - 1])
+        if lo[i] >= free:
+            keep[i] = True
+            free = int(hi[i])
+    return order[keep]

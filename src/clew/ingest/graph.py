@@ -1,0 +1,128 @@
+"""The recipe of extraction: from all documents' tokens to the graph, as one function of all of them.
+
+links → names → register → dictionary pass → mentions → what to keep → edges
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.ids import make_id
+from clew.ingest.casing import read_casing
+from clew.ingest.dictionary import find_names, make_names
+from clew.ingest.link import Edges, make_edges
+from clew.ingest.links import resolve_links
+from clew.ingest.mentions import Mentions, find_mentions
+from clew.ingest.model import Corpus, Graph
+from clew.ingest.names import Candidates, find_name_candidates
+from clew.ingest.relate import relate
+from clew.ingest.resolve import Register, resolve, spellings
+from clew.ingest.spans import Bools, Line
+from clew.ports import Progress
+from clew.text.tokens import normal_name
+from clew.types import Floats, Ints
+
+# Names in one chunk only connect nothing; a few sure ones a chunk are kept for small folders of notes.
+ONCE_A_CHUNK = 1.0
+ONCE_SURE = 0.75
+MOST_A_CHUNK = 3.0  # entities, of any kind, that structure doesn't set apart
+
+
+def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
+    """Return the graph of a corpus: nodes, names, mentions, definitions, edges with evidence."""
+    line = Line(corpus)
+    casing = read_casing(line)
+    links = resolve_links(corpus)
+    register = resolve(line, links, [_worthwhile(line, find_name_candidates(line, casing))])
+    names = make_names(spellings(register))
+    mentions = find_mentions(line, links, register, lambda taken: find_names(line, casing, names, taken))
+    order = _order(register, _kept(line, register, mentions))
+    number = np.full(len(register.entries), -1, dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    mentions = mentions.renumber(number)
+    edges = make_edges(relate(line, links, register, number, mentions), max(len(order), 1))
+    if progress is not None:
+        progress.advance()
+    return _graph(register, order, number, mentions, edges)
+
+
+def _worthwhile(line: Line, found: Candidates) -> Candidates:
+    """Keep the candidates of several chunks, and the surest of one chunk within ONCE_A_CHUNK."""
+    once = np.flatnonzero((found.df < 2) & (found.sure >= ONCE_SURE))
+    order = once[np.lexsort((found.key[once], -found.sure[once]))]
+    keep = found.df >= 2
+    keep[order[: int(ONCE_A_CHUNK * line.corpus.n_chunks)]] = True
+    return found.take(keep)
+
+
+def _kept(line: Line, register: Register, mentions: Mentions) -> Bools:
+    """Tell which entries become nodes: structure's all, of the others the best within the bounds."""
+    n = len(register.entries)
+    structural = np.fromiter((entry.structural for entry in register.entries), dtype=bool, count=n)
+    sure = np.fromiter((entry.sure for entry in register.entries), dtype=np.float64, count=n)
+    df = mentions.df(n)
+    score = sure * np.log1p(df)
+    score[(df == 0) | ((df < 2) & (sure < ONCE_SURE))] = 0
+    score[structural] = 0
+    keys = np.array([entry.key for entry in register.entries], dtype=object)
+    some = np.flatnonzero(score > 0)
+    best = some[np.lexsort((keys[some].astype(str), -score[some]))] if len(some) else some
+    keep = structural.copy()
+    keep[best[: int(MOST_A_CHUNK * line.corpus.n_chunks)]] = True
+    return keep
+
+
+def _order(register: Register, keep: Bools) -> Ints:
+    """Return the kept entries in node order: kind, normal name, then what tells them apart."""
+    entries = register.entries
+    kept = sorted(
+        np.flatnonzero(keep).tolist(), key=lambda i: (entries[i].kind, entries[i].key, entries[i].told)
+    )
+    return np.array(kept, dtype=np.int32)
+
+
+def _graph(register: Register, order: Ints, number: Ints, mentions: Mentions, edges: Edges) -> Graph:
+    nodes = [register.entries[at] for at in order.tolist()]
+    names = sorted(
+        {(int(number[at]), surface) for at, surface in register.spellings if number[at] >= 0}
+        | {(at, node.name) for at, node in enumerate(nodes)}
+    )
+    defines = sorted(
+        (int(number[at]), chunk, weight)
+        for (at, chunk), weight in register.defines.items()
+        if number[at] >= 0
+    )
+    return Graph(
+        kind=tuple(node.kind for node in nodes),
+        name=tuple(node.name for node in nodes),
+        normal=tuple(node.key for node in nodes),
+        node_id=tuple(make_id("node", node.kind, node.key, node.told) for node in nodes),
+        doc=_ints(node.doc for node in nodes),
+        confidence=np.array([node.sure for node in nodes], dtype=np.float32),
+        name_node=_ints(at for at, _ in names),
+        name_surface=tuple(surface for _, surface in names),
+        name_key=tuple(normal_name(surface) for _, surface in names),
+        mention_node=mentions.node,
+        mention_chunk=mentions.chunk,
+        mention_start=mentions.start,
+        mention_end=mentions.end,
+        def_node=_ints(row[0] for row in defines),
+        def_chunk=_ints(row[1] for row in defines),
+        def_weight=_floats([row[2] for row in defines]),
+        edge_kind=edges.kind,
+        edge_source=edges.source,
+        edge_target=edges.target,
+        edge_weight=edges.weight,
+        evidence_edge=edges.evidence_edge,
+        evidence_chunk=edges.evidence_chunk,
+        evidence_start=edges.evidence_start,
+        evidence_end=edges.evidence_end,
+    )
+
+
+def _ints(values: object) -> Ints:
+    return np.fromiter(values, dtype=np.int32)  # type: ignore[call-overload,no-any-return]
+
+
+def _floats(values: list[float]) -> Floats:
+    return np.array(values, dtype=np.float32)

@@ -1,0 +1,125 @@
+"""Edges with the places that state them.
+
+A *statement* is one row: an edge's kind and ends, its weight, and a place (chunk -1: none). Edges are
+the distinct (kind, source, target) among them; an edge weighs as much as its heaviest statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.types import EdgeKind, Floats, Ints, Longs
+
+# Edge kinds in the order of their names, as edges are sorted.
+KINDS: tuple[EdgeKind, ...] = (
+    "authored_by",
+    "co_occurs_with",
+    "defined_by",
+    "follows",
+    "mentions",
+    "references",
+    "related",
+    "replied_to",
+    "same_as",
+    "saved_by",
+    "tagged_with",
+)
+MOST_EVIDENCE = 20  # places kept of an edge; the first in the corpus' order
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Columns of equal length: kind (index into KINDS), ends, weight, and a place in source offsets."""
+
+    kind: Ints
+    source: Ints
+    target: Ints
+    weight: Floats
+    chunk: Ints
+    start: Ints
+    end: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Distinct edges in (kind, source, target) order, and their evidence grouped by edge."""
+
+    kind: tuple[str, ...]
+    source: Ints
+    target: Ints
+    weight: Floats
+    evidence_edge: Ints
+    evidence_chunk: Ints
+    evidence_start: Ints
+    evidence_end: Ints
+
+
+def state(
+    kind: EdgeKind,
+    source: Ints | Sequence[int],
+    target: Ints | Sequence[int],
+    weight: Floats | Sequence[float] | float = 1.0,
+    place: tuple[Ints, Ints, Ints] | None = None,
+) -> Statements:
+    """Return statements of one kind; ``place`` is (chunk, start, end), each of shape (n,)."""
+    ends = np.asarray(source, dtype=np.int32), np.asarray(target, dtype=np.int32)
+    n = len(ends[0])
+    if place is None:
+        place = (np.full(n, -1, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32))
+    weights = np.broadcast_to(np.asarray(weight, dtype=np.float32), (n,))
+    return Statements(np.full(n, KINDS.index(kind), dtype=np.int32), *ends, weights, *place)
+
+
+def make_edges(parts: Sequence[Statements], n_nodes: int) -> Edges:
+    """Merge statements into edges. Edges from a node to itself are left out."""
+    columns: list[Any] = [
+        np.concatenate([getattr(part, name) for part in parts]) for name in Statements.__slots__
+    ]
+    rows = Statements(*columns)
+    keep = rows.source != rows.target
+    key = (rows.kind.astype(np.int64) * n_nodes + rows.source) * n_nodes + rows.target
+    order = np.lexsort((rows.end, rows.start, rows.chunk, key))
+    order = order[keep[order]]
+    key = key[order]
+    first = np.flatnonzero(_changes(key))
+    edge = np.cumsum(_changes(key)) - 1
+    at = order[first]
+    weight = np.maximum.reduceat(rows.weight[order], first) if len(first) else np.zeros(0, np.float32)
+    shown = _evidence(rows, order, edge)
+    return Edges(
+        kind=tuple(KINDS[kind] for kind in rows.kind[at].tolist()),
+        source=rows.source[at],
+        target=rows.target[at],
+        weight=weight.astype(np.float32),
+        evidence_edge=edge[shown].astype(np.int32),
+        evidence_chunk=rows.chunk[order][shown],
+        evidence_start=rows.start[order][shown],
+        evidence_end=rows.end[order][shown],
+    )
+
+
+def _changes(key: Longs) -> NDArray[np.bool_]:
+    change = np.ones(len(key), dtype=bool)
+    change[1:] = key[1:] != key[:-1]
+    return change
+
+
+def _evidence(rows: Statements, order: Longs, edge: Longs) -> Longs:
+    """Return the places to keep, as indices into ``order``: distinct, the first MOST_EVIDENCE of an edge."""
+    placed = np.flatnonzero(rows.chunk[order] >= 0)
+    at = order[placed]
+    same = np.zeros(len(placed), dtype=bool)
+    same[1:] = (
+        (edge[placed[1:]] == edge[placed[:-1]])
+        & (rows.chunk[at[1:]] == rows.chunk[at[:-1]])
+        & (rows.start[at[1:]] == rows.start[at[:-1]])
+        & (rows.end[at[1:]] == rows.end[at[:-1]])
+    )
+    placed = placed[~same]
+    number = np.arange(len(placed)) - np.searchsorted(edge[placed], edge[placed], side="left")
+    return placed[number < MOST_EVIDENCE]

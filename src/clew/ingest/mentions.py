@@ -1,0 +1,128 @@
+"""Where nodes are mentioned: links, tags and people as structure marks them, then names in text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.ingest.dictionary import Matches
+from clew.ingest.links import LinkTable
+from clew.ingest.places import chunks_at, tokens_in
+from clew.ingest.resolve import Register, tag_names
+from clew.ingest.spans import Bools, Line, expand
+from clew.text.tokens import normal_name
+from clew.types import Ints, Longs
+
+# A link of more words is a sentence: what it names within is looked for as well.
+LINK_TOKENS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Mentions in (chunk, start, end, node) order: nodes (or entries), chunks, source offsets."""
+
+    node: Ints
+    chunk: Ints
+    start: Ints
+    end: Ints
+
+    def df(self, n: int) -> Longs:
+        """Count the chunks that mention each of n nodes."""
+        pairs = np.unique(self.chunk.astype(np.int64) * max(n, 1) + self.node)
+        return np.bincount(pairs % max(n, 1), minlength=n)
+
+    def renumber(self, number: Ints) -> Mentions:
+        """Give nodes the numbers ``number[node]`` and leave out those at -1; sort."""
+        node = number[self.node]
+        keep = node >= 0
+        return sort_mentions(node[keep], self.chunk[keep], self.start[keep], self.end[keep])
+
+
+def sort_mentions(node: Ints, chunk: Ints, start: Ints, end: Ints) -> Mentions:
+    """Sort mentions and leave out repeats."""
+    order = np.lexsort((node, end, start, chunk))
+    columns = [column[order] for column in (node, chunk, start, end)]
+    new = np.ones(len(order), dtype=bool)
+    if len(order):
+        new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return Mentions(*(column[new].astype(np.int32) for column in columns))
+
+
+def find_mentions(
+    line: Line, links: LinkTable, register: Register, find: Callable[[Bools], Matches]
+) -> Mentions:
+    """Return all mentions, by entry; ``find`` is the dictionary pass, given the tokens that are taken."""
+    marked = [_links(line, links, register), _marks(line, register)]
+    taken = np.zeros(line.size, dtype=bool)
+    for _, _, lo, hi in marked:
+        short = (hi > lo) & (hi - lo <= LINK_TOKENS)
+        _, at = expand(lo[short], hi[short])
+        taken[at] = True
+    matches = find(taken)
+    parts = [_in_chunks(line, matches.node, matches.lo, matches.hi)]
+    parts += [_spans_in_chunks(line, entry, span, lo, hi) for entry, span, lo, hi in marked]
+    node, chunk, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return sort_mentions(node, chunk, start, end)
+
+
+Spans = tuple[Ints, Ints, Ints]  # document, start, end
+Marked = tuple[Ints, Spans, Longs, Longs]  # entry, span, token range
+
+
+def _links(line: Line, links: LinkTable, register: Register) -> Marked:
+    documents = {entry.doc: at for at, entry in enumerate(register.entries) if entry.kind == "document"}
+    rows = zip(links.target.tolist(), links.name, strict=True)
+    entry = [
+        documents[target] if target >= 0 else register.by_key.get(normal_name(name), -1)
+        for target, name in rows
+    ]
+    return _marked(line, entry, links.doc, links.start, links.end)
+
+
+def _marks(line: Line, register: Register) -> Marked:
+    rows: list[tuple[int, int, int, int]] = []
+    for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True):
+        for mark in analysis.marks:
+            name = mark.value or mark.name
+            if mark.kind == "tag" and tag_names(name):
+                rows.append(
+                    (register.tags[tag_names(name)[-1].casefold()], document.doc, mark.start, mark.end)
+                )
+            elif mark.kind == "person" and normal_name(name.strip()) in register.people:
+                rows.append((register.people[normal_name(name.strip())], document.doc, mark.start, mark.end))
+    columns = [np.array([row[i] for row in rows], dtype=np.int32) for i in range(4)]
+    return _marked(line, columns[0].tolist(), *columns[1:])
+
+
+def _marked(line: Line, entry: list[int], doc: Ints, start: Ints, end: Ints) -> Marked:
+    entries = np.array(entry, dtype=np.int32)
+    keep = entries >= 0
+    entries, doc, start, end = entries[keep], doc[keep], start[keep], end[keep]
+    lo, hi = tokens_in(line.corpus, doc, start, end)
+    return entries, (doc, start, end), lo, hi
+
+
+def _spans_in_chunks(line: Line, entry: Ints, span: Spans, lo: Longs, hi: Longs) -> tuple[Ints, ...]:
+    """Place marked spans: at their visible words, or, where there are none, whole."""
+    doc, start, end = span
+    corpus = line.corpus
+    worded = hi > lo
+    start, end = start.copy(), end.copy()
+    start[worded] = corpus.start[lo[worded]]
+    end[worded] = corpus.end[hi[worded] - 1]
+    chunk = chunks_at(corpus, doc, start, end)
+    keep = chunk >= 0
+    return entry[keep], chunk[keep], start[keep], end[keep]
+
+
+def _in_chunks(line: Line, entry: Ints, lo: Longs, hi: Longs) -> tuple[Ints, ...]:
+    """Place token ranges in every chunk that holds them whole: chunks may overlap."""
+    corpus = line.corpus
+    first = np.searchsorted(lo, corpus.token_lo, side="left")
+    last = np.searchsorted(lo, corpus.token_hi, side="left")
+    chunk, at = expand(first.astype(np.int64), last.astype(np.int64))
+    keep = hi[at] <= corpus.token_hi[chunk]
+    chunk, at = chunk[keep], at[keep]
+    return entry[at], chunk.astype(np.int32), corpus.start[lo[at]], corpus.end[hi[at] - 1]

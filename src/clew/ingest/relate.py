@@ -1,0 +1,134 @@
+"""What the corpus states about its nodes, kind by kind; :mod:`clew.ingest.link` makes edges of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.ingest.cooccur import count_pairs
+from clew.ingest.link import Statements, state
+from clew.ingest.links import LinkTable
+from clew.ingest.mentions import Mentions
+from clew.ingest.places import chunks_at
+from clew.ingest.resolve import Register, tag_names
+from clew.ingest.spans import Line
+from clew.text.tokens import normal_name
+from clew.types import Floats, Ints, MarkKind
+
+
+def relate(
+    line: Line, links: LinkTable, register: Register, number: Ints, mentions: Mentions
+) -> list[Statements]:
+    """Return all statements; ``number`` gives the entries' node numbers, -1 for those left out."""
+    documents = np.full(len(line.corpus.documents), -1, dtype=np.int32)
+    for at, entry in enumerate(register.entries):
+        if entry.kind == "document":
+            documents[entry.doc] = number[at]
+    return [
+        _references(line, links, register, number, documents),
+        _marked(line, register, number, documents, "tag"),
+        _marked(line, register, number, documents, "person"),
+        _defined(line, register, number, documents),
+        _mentioned(line, documents, mentions),
+        _together(line, number, mentions),
+        _same(register, number),
+    ]
+
+
+def _references(
+    line: Line, links: LinkTable, register: Register, number: Ints, documents: Ints
+) -> Statements:
+    missing = [number[register.by_key[normal_name(name)]] if name else -1 for name in links.name]
+    target = np.where(links.target >= 0, documents[links.target], np.array(missing, dtype=np.int32))
+    place = (chunks_at(line.corpus, links.doc, links.start, links.end), links.start, links.end)
+    return state("references", documents[links.doc], target.astype(np.int32), 1.0, place)
+
+
+def _marked(line: Line, register: Register, number: Ints, documents: Ints, kind: MarkKind) -> Statements:
+    """Tags (and the tags above them) and authors of documents."""
+    rows: list[tuple[int, int, int, int]] = []
+    for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True):
+        for mark in analysis.marks:
+            if mark.kind != kind:
+                continue
+            name = (mark.value or mark.name).strip()
+            if kind == "tag":
+                found = [register.tags[part.casefold()] for part in tag_names(name)]
+            else:
+                found = [register.people[key] for key in [normal_name(name)] if key in register.people]
+            rows += [(document.doc, int(number[at]), mark.start, mark.end) for at in found]
+    doc, node, start, end = (np.array([row[i] for row in rows], dtype=np.int32) for i in range(4))
+    place = (chunks_at(line.corpus, doc, start, end), start, end)
+    return state("tagged_with" if kind == "tag" else "authored_by", documents[doc], node, 1.0, place)
+
+
+def _defined(line: Line, register: Register, number: Ints, documents: Ints) -> Statements:
+    """Entities and the documents whose titles or headings define them."""
+    corpus = line.corpus
+    rows: list[tuple[int, int, float, int]] = []
+    for (at, chunk), weight in register.defines.items():
+        doc = int(corpus.chunk_doc[chunk])
+        if number[at] >= 0 and register.entries[at].doc != doc:
+            rows.append((int(number[at]), int(documents[doc]), weight, chunk))
+    rows.sort()
+    node, target, chunk = (np.array([row[i] for row in rows], dtype=np.int32) for i in (0, 1, 3))
+    weights: Floats = np.array([row[2] for row in rows], dtype=np.float32)
+    start = corpus.chunk_start[chunk]
+    return state("defined_by", node, target, weights, (chunk, start, _first_line(line, chunk)))
+
+
+def _first_line(line: Line, chunk: Ints) -> Ints:
+    """Return where the first line of each chunk ends, in source offsets."""
+    corpus = line.corpus
+    out = corpus.chunk_end[chunk].copy()
+    for i, at in enumerate(chunk.tolist()):
+        text = corpus.text(at)
+        head = text.split("\n", 1)[0]
+        if len(head) < len(text):
+            encoding = corpus.documents[int(corpus.chunk_doc[at])].encoding
+            size = len(head.encode(encoding, "replace"))
+            out[i] = min(int(out[i]), int(corpus.chunk_start[at]) + size)
+    return out
+
+
+def _mentioned(line: Line, documents: Ints, mentions: Mentions) -> Statements:
+    """Documents and what they mention, with the first place; weight: the node's rarity, 0 to 1.
+
+    A node in all chunks weighs 0, one in a single chunk 1: ln(C / df) / ln C.
+    """
+    corpus = line.corpus
+    n_nodes = int(max(mentions.node.max(initial=-1), documents.max(initial=-1))) + 1
+    source = documents[corpus.chunk_doc[mentions.chunk]]
+    key = source.astype(np.int64) * max(n_nodes, 1) + mentions.node
+    _, first = np.unique(key, return_index=True)  # the first in the mentions' order
+    node, chunk = mentions.node[first], mentions.chunk[first]
+    df = np.maximum(mentions.df(n_nodes), 1)
+    rarity = np.log((corpus.n_chunks + 1) / df[node]) / np.log(corpus.n_chunks + 1)
+    place = (chunk, mentions.start[first], mentions.end[first])
+    return state("mentions", source[first], node, np.clip(rarity, 0.01, 1).astype(np.float32), place)
+
+
+def _together(line: Line, number: Ints, mentions: Mentions) -> Statements:
+    """Nodes that occur together above chance, with places that hold both."""
+    n_nodes = int(number.max(initial=-1)) + 1
+    pairs = np.unique(mentions.chunk.astype(np.int64) * max(n_nodes, 1) + mentions.node)
+    chunk, node = (pairs // max(n_nodes, 1)).astype(np.int32), (pairs % max(n_nodes, 1)).astype(np.int32)
+    found = count_pairs(chunk, node, line.corpus.n_chunks, n_nodes)
+    pair, at = found.place_pair, found.place_chunk
+    a, b = found.a[pair], found.b[pair]
+    # Mentions are sorted by chunk and start: the first of a node in a chunk is the first of its pair.
+    key = mentions.chunk.astype(np.int64) * max(n_nodes, 1) + mentions.node
+    distinct, first = np.unique(key, return_index=True)
+    one = first[np.searchsorted(distinct, at.astype(np.int64) * max(n_nodes, 1) + a)]
+    two = first[np.searchsorted(distinct, at.astype(np.int64) * max(n_nodes, 1) + b)]
+    start = np.minimum(mentions.start[one], mentions.start[two])
+    end = np.maximum(mentions.end[one], mentions.end[two])
+    return state("co_occurs_with", a, b, found.weight[pair], (at, start, end))
+
+
+def _same(register: Register, number: Ints) -> Statements:
+    rows = sorted(
+        (int(number[a]), int(number[b]), weight)
+        for (a, b), weight in register.same.items()
+        if number[a] >= 0 and number[b] >= 0
+    )
+    return state("same_as", [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])

@@ -1,0 +1,320 @@
+"""Which names are one thing: the register of nodes, one for each key, and what defines them.
+
+A document's title is the name of its document node: a link to a note, a mention of it in text and
+the note itself are one node. Where several documents share a title, the name stays an entity of its
+own that they define together, so that two people of one name aren't blended.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from clew.ingest.links import LinkTable
+from clew.ingest.names import Candidates
+from clew.ingest.places import chunks_at
+from clew.ingest.spans import Line
+from clew.text.tokens import normal_name, normal_words
+from clew.types import MarkKind, NodeKind
+
+# How sure each signal makes it that something is named.
+SURE_TITLE, SURE_ALIAS, SURE_PERSON, SURE_LINK, SURE_TAG = 1.0, 0.95, 0.95, 0.9, 0.8
+SURE_HEADING, SURE_CODE, SURE_STRONG, SURE_QUOTED, SURE_LINK_TEXT = 0.7, 0.7, 0.5, 0.5, 0.6
+HEADING_WEIGHT = 0.5  # of a definition by a heading; a title's is 1
+HEADING_DECAY = 0.8  # a level deeper, less of a definition
+HEADING_TOKENS = 8  # longer headings are sentences
+# A heading in more documents than this is furniture ("Overview", "See also") and defines nothing.
+GENERIC_DOCS = 2
+GENERIC_SHARE = 0.01
+# A title of more documents than this share (at least SHARED_DOCS) names the collection, not them.
+SHARED_DOCS = 20
+SHARED_SHARE = 0.02
+NUMBERING = re.compile(r"\s*(?:\d+[.)]\s*)+(?:\d+\s+)?|\s*[IVXLC]+[.)]\s+")
+QUALIFIER = re.compile(r"(.*\S)\s*[(（][^()（）]*[)）]\s*")
+
+
+@dataclass(slots=True)
+class Entry:
+    """A node in the making. ``told`` is what tells it from others of its kind and key.
+
+    ``structural`` entries stay in the graph however rarely they are mentioned.
+    """
+
+    kind: NodeKind
+    name: str
+    key: str
+    doc: int = -1
+    sure: float = 0.0
+    structural: bool = False
+    told: str = ""
+    code: bool = False
+
+
+@dataclass(slots=True)
+class Register:
+    """Nodes, their names, and what defines them.
+
+    ``by_key`` is what the dictionary pass goes by: a key names one entry. ``spellings`` holds every
+    (entry, surface) pair; ``defines`` (entry, chunk, weight); ``claimed`` (entry, document, weight)
+    for entities that documents define together.
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    by_key: dict[str, int] = field(default_factory=dict)
+    spellings: dict[tuple[int, str], None] = field(default_factory=dict)
+    defines: dict[tuple[int, int], float] = field(default_factory=dict)
+    claimed: dict[tuple[int, int], float] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+    people: dict[str, int] = field(default_factory=dict)
+    same: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def add(self, entry: Entry) -> int:
+        self.entries.append(entry)
+        return len(self.entries) - 1
+
+    def entity(self, surface: str, key: str, sure: float, *, structural: bool = False) -> int:
+        """Return the entry that a key names, made as an entity if there is none; note the spelling."""
+        at = self.by_key.get(key)
+        if at is None:
+            at = self.add(Entry("entity", surface, key))
+            self.by_key[key] = at
+        entry = self.entries[at]
+        entry.sure = max(entry.sure, sure)
+        entry.structural |= structural
+        self.spellings[at, surface] = None
+        return at
+
+    def define(self, entry: int, chunk: int, weight: float) -> None:
+        if weight > 0 and weight > self.defines.get((entry, chunk), 0.0):
+            self.defines[entry, chunk] = weight
+
+    def definitions(self) -> list[tuple[int, int, float]]:
+        """Return (entry, chunk, weight) rows."""
+        return [(entry, chunk, weight) for (entry, chunk), weight in self.defines.items()]
+
+
+def resolve(line: Line, links: LinkTable, candidates: Iterable[Candidates]) -> Register:
+    """Return the register of everything that the corpus names."""
+    register = Register()
+    _add_documents(register, line)
+    _add_people(register, line)
+    _add_missing(register, links)
+    _add_headings(register, line)
+    _add_marks(register, line)
+    for found in candidates:
+        _add_candidates(register, line, found)
+    _add_tags(register, line)
+    return register
+
+
+def spellings(register: Register) -> list[tuple[int, str, bool]]:
+    """Return the rows of the dictionary pass: every spelling whose key is its entry's, or no one else's."""
+    rows = []
+    for _, surface in register.spellings:
+        owner = register.by_key.get(normal_name(surface))
+        if owner is not None:
+            rows.append((owner, surface, register.entries[owner].code))
+    return sorted(set(rows))
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+
+def titles(title: str) -> Iterator[str]:
+    """Yield a title's spellings, surest first: as it stands, without character references."""
+    yield title
+    plain = html.unescape(title) if "&" in title else title
+    if plain != title:
+        yield plain
+
+
+def unqualified(title: str) -> str:
+    """Return a title without its last parenthesis: "Theodred II (Bishop of Elmham)" is Theodred II."""
+    match = QUALIFIER.fullmatch(html.unescape(title))
+    return match[1] if match else ""
+
+
+def names_something(surface: str) -> bool:
+    """Tell whether a name has a letter: a date or a number alone names nothing."""
+    return any(char.isalpha() for char in surface)
+
+
+def _add_documents(register: Register, line: Line) -> None:
+    """Make a node for each document, and let titles, then aliases, then unqualified titles claim keys."""
+    claims: list[dict[str, dict[int, str]]] = [defaultdict(dict) for _ in range(3)]
+    for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True):
+        title = html.unescape(document.title) or document.key
+        at = register.add(
+            Entry("document", title, normal_name(title), document.doc, SURE_TITLE, True, document.key)
+        )
+        surfaces = [list(titles(document.title)), _aliases(analysis.marks), [unqualified(document.title)]]
+        for rank, found in zip(claims, surfaces, strict=True):
+            for surface in found:
+                if surface.strip():
+                    register.spellings[at, surface] = None
+                if names_something(surface):
+                    rank[normal_name(surface)].setdefault(at, surface)
+    for rank, sure in zip(claims, (SURE_TITLE, SURE_ALIAS, SURE_ALIAS), strict=True):
+        for key in sorted(rank):
+            if key not in register.by_key:
+                _claim(register, line, key, rank[key], sure)
+
+
+def _aliases(marks: Iterable[object]) -> list[str]:
+    return [mark.name for mark in marks if getattr(mark, "kind", "") == "alias"]  # type: ignore[attr-defined]
+
+
+def _claim(register: Register, line: Line, key: str, claimants: dict[int, str], sure: float) -> None:
+    """Give a key to the one document that claims it, or to an entity that several define together."""
+    corpus = line.corpus
+    if len(claimants) == 1:
+        (entry,) = claimants
+        register.by_key[key] = entry
+        _define_document(register, line, entry, entry, 1.0)
+        return
+    if len(claimants) > max(SHARED_DOCS, SHARED_SHARE * len(corpus.documents)):
+        return
+    shared = register.entity(next(iter(claimants.values())), key, sure, structural=True)
+    weight = len(claimants) ** -0.5
+    for entry in claimants:
+        register.claimed[shared, register.entries[entry].doc] = weight
+        _define_document(register, line, shared, entry, weight)
+
+
+def _define_document(register: Register, line: Line, entry: int, document: int, weight: float) -> None:
+    """Let a document's first chunk define an entry."""
+    doc = register.entries[document].doc
+    first = int(line.corpus.doc_chunks[doc])
+    if first < int(line.corpus.doc_chunks[doc + 1]):
+        register.define(entry, first, weight)
+
+
+# --- structure -----------------------------------------------------------------------------------
+
+
+def _add_people(register: Register, line: Line) -> None:
+    for analysis in line.corpus.analyses:
+        for mark in analysis.marks:
+            name = (mark.value or mark.name).strip()
+            key = normal_name(name) if mark.kind == "person" else ""
+            if not key or key in register.people:
+                continue
+            at = register.by_key.get(key)
+            if at is None or register.entries[at].kind == "entity":
+                person = register.add(Entry("person", name, key, -1, SURE_PERSON, True))
+                if at is None:
+                    register.by_key[key] = person
+                at = person
+            register.people[key] = at
+            register.spellings[at, name] = None
+
+
+def _add_missing(register: Register, links: LinkTable) -> None:
+    """Make an entity of each note that is linked but isn't there."""
+    for name in links.missing:
+        key = normal_name(name)
+        if key:
+            register.entity(name, key, SURE_LINK, structural=True)
+
+
+def _add_headings(register: Register, line: Line) -> None:
+    """Let headings of few documents define what they name."""
+    corpus = line.corpus
+    found: dict[str, list[tuple[int, int, int, str]]] = defaultdict(list)
+    for document, analysis in zip(corpus.documents, corpus.analyses, strict=True):
+        for section in analysis.sections:
+            surface = NUMBERING.sub("", section.title, count=1).strip() if section.level else ""
+            if surface and names_something(surface):
+                found[normal_name(surface)].append((document.doc, section.start, section.level, surface))
+    generic = max(GENERIC_DOCS, GENERIC_SHARE * len(corpus.documents))
+    for key in sorted(found):
+        places = found[key]
+        if len({doc for doc, _, _, _ in places}) > generic or len(places) > 2 * generic:
+            continue
+        surface = places[0][3]
+        if key not in register.by_key and len(normal_words(surface)) > HEADING_TOKENS:
+            continue
+        at = register.entity(surface, key, SURE_HEADING, structural=True)
+        docs = np.array([place[0] for place in places], dtype=np.int32)
+        starts = np.array([place[1] for place in places], dtype=np.int32)
+        chunks = chunks_at(corpus, docs, starts, starts)
+        for (_, _, level, _), chunk in zip(places, chunks.tolist(), strict=True):
+            if chunk >= 0:
+                depth = HEADING_DECAY ** max(level - 2, 0)
+                register.define(at, chunk, HEADING_WEIGHT * depth / len(places))
+
+
+MARK_SURE: dict[MarkKind, float] = {
+    "code": SURE_CODE,
+    "strong": SURE_STRONG,
+    "emphasis": SURE_QUOTED,
+    "quoted": SURE_QUOTED,
+    "link": SURE_LINK_TEXT,
+}
+MARK_TOKENS = 6
+
+
+def _add_marks(register: Register, line: Line) -> None:
+    """Take what inline structure sets apart in at least two chunks."""
+    rows = [
+        (document.doc, mark)
+        for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True)
+        for mark in analysis.marks
+        if mark.kind in MARK_SURE
+    ]
+    docs = np.array([doc for doc, _ in rows], dtype=np.int32)
+    starts = np.array([mark.start for _, mark in rows], dtype=np.int32)
+    ends = np.array([mark.end for _, mark in rows], dtype=np.int32)
+    chunks = chunks_at(line.corpus, docs, starts, ends).tolist()
+    seen: dict[str, tuple[str, float, set[int], set[str]]] = {}
+    for (_, mark), chunk in zip(rows, chunks, strict=True):
+        words = normal_words(mark.name)
+        if words and len(words) <= MARK_TOKENS and names_something(mark.name):
+            key = "".join(words)
+            name, sure, where, kinds = seen.get(key, (mark.name, 0.0, set(), set()))
+            where.add(chunk)
+            kinds.add(mark.kind)
+            seen[key] = (name, max(sure, MARK_SURE[mark.kind]), where, kinds)
+    for key in sorted(seen):
+        name, sure, where, kinds = seen[key]
+        if len(where - {-1}) >= 2 and ("code" in kinds or len(key) > 1):
+            at = register.entity(name, key, sure)
+            register.entries[at].code |= "code" in kinds
+
+
+def _add_candidates(register: Register, line: Line, found: Candidates) -> None:
+    rows = zip(found.lo.tolist(), found.hi.tolist(), found.sure.tolist(), strict=True)
+    for lo, hi, sure in rows:
+        surface = line.surface(lo, hi)
+        if surface:
+            register.entity(surface, line.key(lo, hi), sure)
+
+
+def _add_tags(register: Register, line: Line) -> None:
+    """Make a node for each tag and for the tags above it; in text it counts if nothing else has its name."""
+    names: set[str] = set()
+    for analysis in line.corpus.analyses:
+        for mark in analysis.marks:
+            if mark.kind == "tag":
+                names.update(tag_names(mark.value or mark.name))
+    for name in sorted(names):
+        if name.casefold() in register.tags:
+            continue
+        key = normal_name(name)
+        at = register.add(Entry("tag", name, key, -1, SURE_TAG, True, name.casefold()))
+        register.tags[name.casefold()] = at
+        register.spellings[at, name] = None
+        other = register.by_key.setdefault(key, at)
+        if other != at:
+            register.same[at, other] = 1.0
+
+
+def tag_names(tag: str) -> list[str]:
+    """Return a tag and the tags above it: "a/b" is under "a"."""
+    parts = [part for part in tag.lstrip("#").split("/") if part]
+    return ["/".join(parts[: i + 1]) for i in range(len(parts))]
