@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from clew.ingest.model import Corpus, Graph
-from clew.text.display import plain
+from clew.text.display import link_share, plain
 from clew.text.tokens import normal_words
 from clew.text.units import source_span, units
 from clew.types import Finding, Floats, Ints
@@ -18,12 +19,14 @@ SHORT, GOOD, LONG, LIMIT = 20, 40, 220, 420
 SUBJECT = 0.4
 # What a sentence earns for naming a member whose heading it stands under, early: most likely it defines it.
 DEFINITION = 1.5
-# For being the first of its passage, where a subject is introduced.
-LEAD = 0.3
+# For being the first sentence of a passage that defines a member: it introduces it, by name or not.
+LEAD = 0.9
 # A member that a chosen finding names already counts this much.
 AGAIN = 0.2
 # Word overlap above which two sentences say the same.
 SAME = 0.5
+LINKS = 0.6  # a sentence of which links are a greater share points elsewhere and says nothing
+CODE_SPAN = re.compile(r"`[^`]+`")
 SENTENCES_OF_CHUNK = 12  # what stands later in a long passage seldom tells what it is about
 
 
@@ -59,9 +62,11 @@ class Telling:
         pool: list[tuple[int, _Sentence, dict[int, float], float]] = []
         for chunk in chunks:
             defined = self._defined(chunk)
+            inside = [w * float(importance[n]) for n, w in defined.items() if label[n] == community]
+            opening = max(inside, default=0.0)
             for sentence in self.sentences(chunk):
                 members = {n: float(importance[n]) for n, _ in sentence.nodes if label[n] == community}
-                extra = LEAD * sentence.lead * (1 if members or defined else 0)
+                extra = LEAD * opening if sentence.lead else 0.0
                 for node, place in sentence.nodes:
                     if node in members and node in defined and place < SUBJECT:
                         extra = max(extra, DEFINITION * defined[node] * members[node])
@@ -144,8 +149,12 @@ def _quality(raw: str, shown: str) -> float:
         value *= 0.5 + 0.5 * (size - SHORT) / (GOOD - SHORT)
     elif size > LONG:
         value *= max(0.3, 1 - (size - LONG) / (LIMIT - LONG))
-    if len(shown) < 0.5 * len(raw):  # mostly link targets
-        value *= 0.3
+    links = link_share(raw, shown)
+    if links > LINKS:
+        return 0.0
+    value *= 1 - 0.5 * links
+    code = sum(len(span) for span in CODE_SPAN.findall(raw))
+    value *= 1 - min(code / len(raw), 0.7)
     last = shown.rstrip("\"'”’»)")[-1:]
     if last in ":：?？؟":  # announces what follows, or asks for it
         value *= 0.4

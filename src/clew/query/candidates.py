@@ -24,7 +24,7 @@ DIRECTIVE = re.compile(r"^\s*\{\{[#%].*\}\}\s*$", re.MULTILINE)
 # What a sentence is worth: the share of the question's weight in it; in its title and headings (which
 # say what its "it" is); its meaning; its passage's rank; and being the first under its heading.
 WORDS, CONTEXT, MEANING, RANK, LEAD = 1.0, 0.4, 1.0, 0.4, 0.3
-# A sentence with less than this of the question's words, and less close than this in meaning, answers nothing.
+# A sentence with less of the question's words than this, and less close in meaning, answers nothing.
 LEAST_WORDS, LEAST_NEAR = 0.25, 0.35
 
 

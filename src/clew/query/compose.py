@@ -39,7 +39,10 @@ class Composed:
 
 
 def join(sentences: Sequence[Sentence], *, lines: bool = False) -> str:
-    """Return sentences as one text with their numbers; code blocks, and with ``lines`` all, on lines of their own."""
+    """Return sentences as one text with their numbers.
+
+    Code blocks, and with ``lines`` all sentences, stand on lines of their own.
+    """
     out = ""
     for sentence in sentences:
         numbers = "".join(f"[{number}]" for number in sentence.citations)

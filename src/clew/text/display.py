@@ -24,6 +24,10 @@ MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\s\^[\w-]+$", re.MULTILINE), ""),
     (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
 )
+# What a link shows: its text. Addresses by themselves show nothing that reads as a statement.
+LINK_TEXT = re.compile(
+    r"(?<!!)\[\[(?:[^\]|\n]*\|)?([^\]|\n]+)\]\]|(?<!!)\[([^\[\]]+)\](?:\([^)\n]*\)|\[[^\[\]]*\])|<?(https?://[^>\s]+)>?"
+)
 ROOM = re.compile(r"\s+")
 PLACE = re.compile("\ue000(\\d+)\ue001")  # private use characters stand for code spans meanwhile
 
@@ -44,3 +48,11 @@ def plain(text: str) -> str:
     out = html.unescape(out)
     out = PLACE.sub(lambda match: kept[int(match[1])], out)
     return ROOM.sub(" ", out).strip()
+
+
+def link_share(marked: str, shown: str) -> float:
+    """Return the share of the shown text that is the text of links, 0 to 1."""
+    if "[" not in marked and "://" not in marked:
+        return 0.0
+    links = sum(len(plain(a or b or c)) for a, b, c in LINK_TEXT.findall(marked))
+    return min(links / max(len(shown), 1), 1.0)

@@ -49,12 +49,25 @@ def units(text: str, *, markdown: bool = True) -> list[Unit]:
         if kind == "code":
             found.append(Unit(kind, start, end, block))
             continue
-        for begin, until in sentences(text[start:end]):
+        for begin, until in _whole_links(text[start:end]):
             mark = QUOTE.match(text, start + begin, start + until)  # of a line in the middle of a quote
             begin = mark.end() if mark else start + begin
             if begin < start + until:
                 found.append(Unit("sentence", begin, start + until, block))
     return found
+
+
+def _whole_links(text: str) -> list[tuple[int, int]]:
+    """Return the sentences' spans; one that would end inside a link's text goes on to its end."""
+    spans: list[tuple[int, int]] = []
+    open_ = False
+    for begin, end in sentences(text):
+        if open_:
+            begin = spans.pop()[0]
+        spans.append((begin, end))
+        piece = text[begin:end]
+        open_ = piece.count("[") > piece.count("]") and "](" in text[end:]
+    return spans
 
 
 def _rows(text: str, start: int, end: int, block: int) -> Iterator[Unit]:
