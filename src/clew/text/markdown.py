@@ -39,7 +39,9 @@ HTML_LINK = re.compile(
 )
 COMMENT = re.compile(rb"%%")  # Obsidian's
 CALLOUT = re.compile(rb"\[![^\]\n]{1,40}\][+-]?")
-MARKERS = re.compile(rb"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t]|\[[ xX]\][ \t]|\[\^[^\]\n]*\]:)*")
+MARKERS = re.compile(  # of a line, and the first line of a GitHub alert
+    rb"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t]|\[[ xX]\][ \t]|\[\^[^\]\n]*\]:|\[![A-Za-z]{1,20}\][ \t]*\r?\n)*"
+)
 AMPERSAND, GREATER = b"&>"
 BLANK = b" \t\r\n"
 BARE_MARKERS = re.compile(rb"(?:\r?\n[ \t>]*)+\Z")  # a quotation's empty last lines

@@ -12,8 +12,8 @@ BOUNDARY = regex.compile(
     r"|(?P<item>\r?\n)(?=[ \t>]*(?:[-*+•–—]|\d{1,3}[.)]|#{1,6}|[|])[ \t])"
 )
 # What stands before a full stop that ends no sentence: one letter (an initial), or one or two
-# digits (a day, an item) – not four of them (a year).
-INITIAL = regex.compile(r"(?:^|[^\p{L}\p{N}])(?:\p{L}\p{M}*|\p{N}{1,2})\.$")
+# digits (a day, an item) – not four of them (a year), nor decimals.
+INITIAL = regex.compile(r"(?:^|[^\p{L}\p{N}])\p{L}\p{M}*\.$|(?:^|[^\p{L}\p{N}.,])\p{N}{1,2}\.$")
 LOWER = regex.compile(r"\s*[\"'“„«(\[]*\p{Ll}")
 LOOK_BACK = 8
 
