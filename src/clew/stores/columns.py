@@ -60,6 +60,9 @@ def table_columns(table: Table, given: Mapping[str, Any], content: ContentHash) 
     if len({len(values) for values in out.values()}) > 1:
         sizes = ", ".join(f"{name} {len(values)}" for name, values in out.items())
         raise ValueError(f"the columns of table {table.name} differ in length: {sizes}")
+    position = table.columns[0].name
+    if table.positions and not np.array_equal(out[position], np.arange(len(out[position]))):
+        raise ValueError(f"the rows of table {table.name} aren't in the order of {position}: 0, 1, 2, …")
     if table.name == "documents":
         out.update(_document_keys(given))
     return out

@@ -28,6 +28,10 @@ def _config(memory: str) -> dict[str, str | bool | int | float | list[str]]:
         "autoload_known_extensions": "false",
         "autoinstall_known_extensions": "false",
         "preserve_insertion_order": "true",  # rows are in position order
+        "python_enable_replacements": "false",  # a table's name never means a variable
+        # All columns of objects are texts. Looking at the first 1,000 to find out takes DuckDB 1.5 most
+        # of a second a column where pandas isn't installed.
+        "pandas_analyze_sample": 0,
     }
 
 

@@ -48,12 +48,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, its columns in order, and the order of its rows."""
+    """A table, its columns in order, and the order of its rows. ``positions`` says that the first column
+    numbers the rows 0, 1, 2, …"""
 
     name: str
     doc: str
     order: str
     columns: tuple[Column, ...]
+    positions: bool = False
 
     @property
     def sql(self) -> str:
@@ -94,6 +96,7 @@ DOCUMENTS = Table(
         Column("title_key", "text", "Normal form of the title, for look-ups", derived=True),
         Column("file_key", "text", "Normal form of the file's name without extension", derived=True),
     ),
+    positions=True,
 )
 
 SECTIONS = Table(
@@ -117,7 +120,7 @@ CHUNKS = Table(
     "doc, start_byte",
     (
         Column("chunk", "int", "Position in (document, start) order"),
-        Column("id", "text", "Hash that is the same on any machine"),
+        Column("id", "text", "Hash that is the same on any machine", plain=True),
         Column("doc", "int", "Document"),
         Column("section", "int", "Section of that document"),
         _START,
@@ -128,6 +131,7 @@ CHUNKS = Table(
         Column("heading_path", "json", "Headings above it, as a JSON array"),
         Column("text", "text", "The passage", plain=True),
     ),
+    positions=True,
 )
 
 NODES = Table(
@@ -136,7 +140,7 @@ NODES = Table(
     "kind, normal name",
     (
         Column("node", "int", "Position in (kind, normal name) order"),
-        Column("id", "text", "Hash that is the same on any machine"),
+        Column("id", "text", "Hash that is the same on any machine", plain=True),
         Column("kind", "text", "`document`, `entity`, `tag` or `person`"),
         Column("name", "text", "Name to show"),
         Column("df", "int", "Number of chunks that mention it"),
@@ -144,6 +148,7 @@ NODES = Table(
         Column("doc", "int", "Document that it stands for, or -1"),
         Column("confidence", "real", "0 to 1: how sure it is that it names something"),
     ),
+    positions=True,
 )
 
 NAMES = Table(
@@ -188,6 +193,7 @@ EDGES = Table(
         Column("weight", "real", "Strength; comparable within a kind"),
         Column("phrase", "text", "What a language model called it, or empty"),
     ),
+    positions=True,
 )
 
 EDGE_EVIDENCE = Table(
@@ -208,6 +214,7 @@ COMMUNITIES = Table(
         Column("parent", "int", "Community that holds it, or -1 at level 0"),
         Column("size", "int", "Number of members"),
     ),
+    positions=True,
 )
 
 COMMUNITY_MEMBERS = Table(
