@@ -37,14 +37,14 @@ def covers(space: Space, positions: list[int], chunks: Ints) -> tuple[NDArray[np
 class Pool:
     """The candidates of one question with what the choice needs to know of them.
 
-    ``chunks`` (n,) ascending; ``nodes`` (u,) the nodes that they mention or define, ascending.
+    ``chunks`` (n,) ascending; ``nodes`` (u,) the nodes that can tie two of them together, ascending.
     """
 
     def __init__(self, space: Space, positions: list[int], chunks: Ints, asked: Iterable[int]) -> None:
         self.space = space
         self.chunks = chunks
         mentions, defines = space.mentions[chunks], space.defines[chunks]
-        self.nodes: Ints = np.union1d(mentions.indices, defines.indices).astype(np.int32)
+        self.nodes = _joints(mentions.indices, defines.indices)
         self.covers, self.idf = covers(space, positions, chunks)
         self._mentions = mentions[:, self.nodes].toarray() > 0
         self._defines = defines[:, self.nodes].toarray() > 0
@@ -95,7 +95,9 @@ class Pool:
         inside = (before <= 0) & (after <= 0)
         distance = np.where(before > 0, before, after)
         close = np.where(inside, np.float32(0), np.exp(-distance / np.float32(NEAR))) @ weight
-        np.maximum.at(out, np.searchsorted(self.nodes, nodes), np.minimum(close, 1.0))
+        place = np.minimum(np.searchsorted(self.nodes, nodes), max(len(self.nodes) - 1, 0))
+        known = np.flatnonzero(self.nodes[place] == nodes) if len(self.nodes) else place[:0]
+        np.maximum.at(out, place[known], np.minimum(close[known], 1.0))
         return out
 
     def choose(
@@ -103,3 +105,9 @@ class Pool:
     ) -> Choice:
         """Choose up to k passages; see :func:`clew.algo.select.select`."""
         return select(self.features(mass, bm25, dense, weights), self.near, k, weights)
+
+
+def _joints(mentioned: Ints, defined: Ints) -> Ints:
+    """Return the nodes that two candidates mention, or that one defines, ascending."""
+    nodes, count = np.unique(mentioned, return_counts=True)
+    return np.union1d(nodes[count > 1], defined).astype(np.int32)

@@ -98,7 +98,7 @@ def rank(
     walks, reason = _decide(space, seeds, mode)
     if not walks:
         return _plain(space, scores, k, reason, clock)
-    mass = _walk(space, scores, seeds)
+    mass = restart_walk(space, scores, seeds)
     clock["walk"] = time.perf_counter()
     asked = {node for name in names for node in name.nodes}
     candidates = Pool(space, lexicon.positions(question), pool(mass.chunks, scores.hybrid), asked)
@@ -119,7 +119,7 @@ def _decide(space: Space, seeds: Mapping[int, float], mode: str) -> tuple[bool, 
     return False, "the question names nothing that the notes define"
 
 
-def _walk(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> Walk:
+def restart_walk(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> Walk:
     nodes = np.zeros(space.n_nodes, dtype=np.float32)
     for node, weight in seeds.items():
         nodes[node] = weight
