@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ DEFINED = 2.0
 # A document's node is the most central of all that it mentions; its title counts less than an
 # entity's name as long as it isn't a defined subject itself.
 KIND_WEIGHT = {"entity": 1.0, "tag": 0.7, "document": 0.6, "person": 0.5}
+POOR = 0.5  # a title of this shape or a worse one says too little by itself
+MARKUP = 12  # bytes that a heading's marks and line ends take besides its words
 LONG_NAME = 48  # characters; a longer one is a sentence, no name
 
 
@@ -48,7 +51,7 @@ def summarise(corpus: Corpus, graph: Graph, partition: Partition) -> list[Report
     count = len(partition.level)
     if not count:
         return []
-    names = _Names(graph)
+    names = _Names(corpus, graph)
     telling = Telling(corpus, graph)
     reports: list[Report | None] = [None] * count
     links = _links(graph)
@@ -157,12 +160,12 @@ def _chunks(
 class _Names:
     """What nodes are called, and how good a title each name makes."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, corpus: Corpus, graph: Graph) -> None:
         defined = np.zeros(graph.n_nodes, dtype=np.float32)
         np.maximum.at(defined, graph.def_node, graph.def_weight)
+        self.shown = _shown(corpus, graph)
         kind = np.array([KIND_WEIGHT.get(kind, 0.5) for kind in graph.kind], dtype=np.float32)
-        shape = np.array([_shape(name) for name in graph.name], dtype=np.float32)
+        shape = np.array([_shape(name) for name in self.shown], dtype=np.float32)
         self.quality = kind * shape * graph.confidence * (1 + (DEFINED - 1) * defined)
 
     def distinct(self, members: Ints, most: int) -> list[str]:
@@ -170,29 +173,62 @@ class _Names:
         names: list[str] = []
         words: list[set[str]] = []
         for node in members.tolist():
-            name = self.graph.name[node]
+            name = self.shown[node]
             own = set(normal_words(name)) or {name}
             key = normal_name(name)
-            if any(own <= other or other <= own for other in words):
+            same = [i for i, other in enumerate(names) if _says(key, own, normal_name(other), words[i])]
+            if same:
+                fuller = name != self.graph.name[node] and words[same[0]] < own
+                if fuller and name not in names:
+                    names[same[0]], words[same[0]] = name, own
                 continue
-            if any(key in normal_name(other) or normal_name(other) in key for other in names):
-                continue
-            names.append(name)
-            words.append(own)
             if len(names) == most:
                 break
+            names.append(name)
+            words.append(own)
         return names
 
     def title(self, members: Ints) -> str:
         return ", ".join(self.distinct(members[: 10 * TITLE_NAMES], TITLE_NAMES))
 
 
+def _says(key: str, own: set[str], other_key: str, other: set[str]) -> bool:
+    """Tell whether one of two names says all that the other does."""
+    return own <= other or other <= own or key in other_key or other_key in key
+
+
+def _shown(corpus: Corpus, graph: Graph) -> list[str]:
+    """Return what each node is called in a title.
+
+    A document without a title of its own bears its file's name; its first heading is a better one.
+    A title that is half a number ("NIP-59") is followed by the heading right below it, if there is one.
+    """
+    shown = list(graph.name)
+    for node in np.flatnonzero(graph.doc >= 0).tolist():
+        document = corpus.documents[int(graph.doc[node])]
+        sections = corpus.analyses[document.doc].sections
+        headings = [section for section in sections if section.title][:2]
+        if not headings:
+            continue
+        key = normal_name(document.title)
+        if key == normal_name(PurePosixPath(document.key).stem) and key != normal_name(headings[0].title):
+            shown[node] = headings[0].title
+        elif len(headings) == 2 and key == normal_name(headings[0].title) and _shape(document.title) < POOR:
+            first = headings[0]
+            if first.end - first.start <= 3 * len(first.title.encode()) + MARKUP:
+                shown[node] = f"{document.title}: {headings[1].title}"
+    return shown
+
+
 def _shape(name: str) -> float:
-    """Return how much a name looks like one, 0.05 to 1: letters, and not a sentence."""
+    """Return how much a name looks like one, 0.05 to 1: letters, and not a sentence.
+
+    Squared, so that what is half a number ("NIP-59") yields to the words beside it ("Gift Wrap").
+    """
     letters = sum(char.isalpha() for char in name)
     if not letters:
         return 0.05
-    share = letters / sum(not char.isspace() for char in name)
+    share = (letters / sum(not char.isspace() for char in name)) ** 2
     wide = sum(char >= "\u2e80" for char in name)
     if len(name) + 2 * wide > LONG_NAME:
         share *= 0.3

@@ -19,6 +19,8 @@ SHORT, GOOD, LONG, LIMIT = 20, 40, 220, 420
 SUBJECT = 0.4
 # What a sentence earns for naming a member whose heading it stands under, early: most likely it defines it.
 DEFINITION = 1.5
+# Most that naming members can earn: a sentence that lists many isn't better for it than one that defines one.
+NAMING = 1.2
 # For being the first sentence of a passage that defines a member: it introduces it, by name or not.
 LEAD = 0.9
 # A member that a chosen finding names already counts this much.
@@ -119,7 +121,7 @@ def _choose(pool: list[tuple[int, _Sentence, dict[int, float], float]], most: in
         for at, (_, sentence, members, extra) in enumerate(pool):
             news = sum(value * (AGAIN if node in covered else 1.0) for node, value in members.items())
             stale = AGAIN if members and covered.issuperset(members) else 1.0
-            value = sentence.quality * (min(news, 2.0) + extra * stale)
+            value = sentence.quality * (min(news, NAMING) + extra * stale)
             if value > best_value:
                 best, best_value = at, value
         if best < 0:
@@ -152,7 +154,7 @@ def _quality(raw: str, shown: str) -> float:
     links = link_share(raw, shown)
     if links > LINKS:
         return 0.0
-    value *= 1 - 0.5 * links
+    value *= max(0.3, 1 - 1.5 * links)
     code = sum(len(span) for span in CODE_SPAN.findall(raw))
     value *= 1 - min(code / len(raw), 0.7)
     last = shown.rstrip("\"'”’»)")[-1:]
