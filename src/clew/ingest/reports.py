@@ -163,6 +163,7 @@ class _Names:
     def __init__(self, corpus: Corpus, graph: Graph) -> None:
         defined = np.zeros(graph.n_nodes, dtype=np.float32)
         np.maximum.at(defined, graph.def_node, graph.def_weight)
+        self.graph = graph
         self.shown = _shown(corpus, graph)
         kind = np.array([KIND_WEIGHT.get(kind, 0.5) for kind in graph.kind], dtype=np.float32)
         shape = np.array([_shape(name) for name in self.shown], dtype=np.float32)
