@@ -143,7 +143,8 @@ class _Cutter:
         source = self.data[start:end]
         start += len(source) - len(source.lstrip(BLANK))
         end -= len(source) - len(source.rstrip(BLANK))
-        return ChunkSpan(section, start, end, self._count(start, end))
+        # A passage cut out of one very long word has no token that begins in it.
+        return ChunkSpan(section, start, end, max(self._count(start, end), 1))
 
     def _count(self, start: int, end: int) -> int:
         return self._tokens_before(end) - self._tokens_before(start)

@@ -26,7 +26,7 @@ def scan(sources: Sequence[Source]) -> tuple[list[RawDocument], list[Problem]]:
                 problems.append(keyed)
             else:
                 raws.append(keyed)
-    raws.sort(key=lambda raw: (raw.key, raw.location, raw.line))
+    raws.sort(key=lambda raw: (raw.key, raw.location, raw.line, raw.data))
     keys = _unique(raw.key for raw in raws)
     raws = [raw if raw.key == key else replace(raw, key=key) for raw, key in zip(raws, keys, strict=True)]
     raws.sort(key=lambda raw: raw.key)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from clew.types import Problem, RawDocument
 
 IDS = ("id", "_id")
 TEXTS = ("text", "contents")  # names under which corpora keep the passage
+HUGE = re.compile(rb"[0-9][eE]\+?[0-9]{3}")  # numbers that may be infinite, and some ids and words
 LISTED = 50  # problems of one file that are listed one by one
 BOM = b"\xef\xbb\xbf"
 
@@ -100,11 +103,13 @@ def _decode(line: bytes) -> tuple[dict[str, Any], bool]:
     """Return the line's object, and whether a lone surrogate in it was replaced. Raises ValueError."""
     replaced = False
     try:
+        if HUGE.search(line):
+            raise ValueError("a number is beyond all bounds")
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, ValueError, RecursionError) as strict:
-        # The standard library takes lone surrogates (and NaN), which other writers produce.
+        # The standard library takes lone surrogates, NaN and huge numbers, which other writers produce.
         try:
-            value = json.loads(line.decode("utf-8"), parse_constant=str)
+            value = json.loads(line.decode("utf-8"), parse_constant=str, parse_float=_number)
         except UnicodeDecodeError:
             raise ValueError("it isn't valid UTF-8") from None
         except (ValueError, RecursionError):
@@ -134,6 +139,12 @@ def _record(
     title = fields.get("title")
     rest = {name: value for name, value in fields.items() if name not in (text_name, id_name, "title")}
     return key, _string(title).strip() or None if title is not None else None, fields[text_name], rest
+
+
+def _number(text: str) -> float | str:
+    """Return a number, or its text if it is too large for one: JSON has no infinity."""
+    value = float(text)
+    return value if math.isfinite(value) else text
 
 
 def _string(value: Any) -> str:

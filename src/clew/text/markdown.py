@@ -272,7 +272,7 @@ class _Walk:
         if self.containers:
             return  # in a quotation or a list it heads nothing
         self.leaves[-1][3] = level
-        self.headings.append((low, high, level, title))
+        self.headings.append((self.leaves[-1][0], high, level, title))
         if title:
             start, end = self.inline[-1]
             self.marks.append(Mark("heading", title, start, end))
