@@ -131,32 +131,31 @@ def _windows(
 def split_windows(text: str, starts: Ints, window: int) -> list[tuple[str, int]]:
     """Cut a text into windows of at most ``window`` tokens, each with its number of tokens.
 
-    ``starts`` holds the character offsets of the text's tokens. Windows overlap by an eighth; the last
-    one ends with the text and is as long as the others. Cuts are moved back to the start of a word
-    where there is one within the overlap.
+    ``starts`` holds the character offsets of the text's tokens. Windows are as few as can be, of about
+    equal length, and overlap by an eighth of a window: a text a little too long costs an eighth more,
+    and no window is a mere tail. Cuts are moved back to the start of a word where one is near.
     """
     n = len(starts)
     if n <= window:
         return [(text, n)] if n else []
-    overlap = max(1, int(window * OVERLAP))
+    overlap = int(window * OVERLAP)
+    count = -(-(n - overlap) // (window - overlap))
+    size = -(-(n + (count - 1) * overlap) // count)
     pieces: list[tuple[str, int]] = []
-    begin = 0
-    while True:
-        if begin + window >= n:
-            # Not beyond where it would have begun anyway: nothing is left out between two windows.
-            begin = min(begin, _word_start(text, starts, n - window, overlap, forward=True))
-            pieces.append((text[starts[begin] :], n - begin))
-            return pieces
-        end = _word_start(text, starts, begin + window, overlap)
-        pieces.append((text[0 if begin == 0 else starts[begin] : starts[end]], end - begin))
-        begin = _word_start(text, starts, max(end - overlap, begin + 1), overlap // 2, forward=True)
+    for i in range(count):
+        begin = i * (n - size) // (count - 1)
+        # The next window begins at least ``overlap`` tokens before this end, so nothing is left out.
+        end = n if i == count - 1 else _word_start(text, starts, begin + size, begin + size - overlap)
+        begin = 0 if i == 0 else _word_start(text, starts, begin, max(begin - overlap, end - window - 1))
+        upto = len(text) if end == n else int(starts[end])
+        pieces.append((text[0 if begin == 0 else int(starts[begin]) : upto], end - begin))
+    return pieces
 
 
-def _word_start(text: str, starts: Ints, at: int, reach: int, *, forward: bool = False) -> int:
-    """Return the token nearest to ``at``, within ``reach`` tokens, that begins a word after white space;
-    ``at`` itself if there is none."""
-    steps = range(at, min(at + reach, len(starts))) if forward else range(at, max(at - reach, 0), -1)
-    for token in steps:
+def _word_start(text: str, starts: Ints, at: int, after: int) -> int:
+    """Return the last token up to ``at`` and beyond ``after`` that begins a word after white space; ``at``
+    if there is none."""
+    for token in range(at, after, -1):
         start = int(starts[token])
         if start == 0 or text[start - 1].isspace():
             return token
