@@ -170,13 +170,13 @@ def _coarse(
     fine = _leiden(inner, resolution, seed)
     count = int(fine.max()) + 1
     theme = np.arange(count, dtype=np.int32)
-    if count > MOST_THEMES:
+    sizes = np.bincount(fine, minlength=count)
+    if count > MOST_THEMES or sizes.min() < TINY_COMPONENT:
         shape = (len(nodes), count)
         belongs = sparse.csr_matrix((np.ones(len(nodes)), (np.arange(len(nodes)), fine)), shape=shape)
         _, first = np.unique(fine, return_index=True)
-        theme = merge_smallest(
-            sparse.csr_matrix(belongs.T @ inner @ belongs), groups[nodes[first]], MOST_THEMES
-        )
+        between = sparse.csr_matrix(belongs.T @ inner @ belongs)
+        theme = merge_smallest(between, groups[nodes[first]], MOST_THEMES, sizes.tolist())
     found: list[tuple[Ints, list[Ints]]] = []
     for places in _by_label(np.arange(len(nodes), dtype=np.int32), theme[fine]):
         parts = _by_label(places, fine[places])
@@ -184,8 +184,10 @@ def _coarse(
     return found
 
 
-def merge_smallest(between: sparse.csr_matrix, groups: NDArray[np.int64], most: int) -> Ints:
-    """Merge communities until at most ``most`` are left; return the theme of each, shape (K,).
+def merge_smallest(
+    between: sparse.csr_matrix, groups: NDArray[np.int64], most: int, size: list[int] | None = None
+) -> Ints:
+    """Merge communities until at most ``most`` are left and none is tiny; return their themes, shape (K,).
 
     ``between`` (K, K) holds the weight of the edges between and within communities. The community
     of the least weight joins the neighbour that has the largest share of its own weight in common
@@ -204,9 +206,10 @@ def merge_smallest(between: sparse.csr_matrix, groups: NDArray[np.int64], most: 
     pool: dict[int, int] = {}
     into = list(range(count))
     left = count
-    while left > most and heap:
+    nodes = size[:] if size is not None else [TINY_COMPONENT] * count
+    while heap:
         weight, i = heapq.heappop(heap)
-        if into[i] != i or weight != mass[i]:
+        if into[i] != i or weight != mass[i] or (left <= most and nodes[i] >= TINY_COMPONENT):
             continue
         if links[i]:
             j = max(sorted(links[i]), key=lambda other: links[i][other] / mass[other])
@@ -219,6 +222,7 @@ def merge_smallest(between: sparse.csr_matrix, groups: NDArray[np.int64], most: 
         into[i] = j
         left -= 1
         mass[j] += mass[i]
+        nodes[j] += nodes[i]
         for other, w in links[i].items():
             del links[other][i]
             if other != j:

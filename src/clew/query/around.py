@@ -63,5 +63,6 @@ def nodes_around(
 
 
 def _sure(node: Node) -> float:
-    """Weigh by confidence; a name that stands in one chunk only leads nowhere."""
-    return max(node.confidence, 0.05) * (0.5 if node.df < 2 else 1.0)
+    """Weigh by confidence and by letters; a name that stands in one chunk only leads nowhere."""
+    letters = sum(char.isalpha() for char in node.name) / max(len(node.name.replace(" ", "")), 1)
+    return max(node.confidence, 0.05) * (0.5 if node.df < 2 else 1.0) * letters**2

@@ -12,6 +12,8 @@ from clew.query.model import Engine, Lexicon, Mode, Retrieval
 from clew.query.route import route
 from clew.types import Answer, Floats
 
+TELLING = ("global", "drift")  # modes that say what they looked at
+
 
 def ask(
     question: str,
@@ -23,10 +25,7 @@ def ask(
     """Answer a question. ``mode`` is ``auto`` or a key of ``modes``, which makes each mode."""
     begin = time.perf_counter()
     remembering = Remembering(engine)
-    why = "The mode was asked for."
-    chosen = mode
-    if mode == "auto":
-        chosen, why = route(question, remembering)
+    chosen, why = route(question, remembering) if mode == "auto" else (mode, "")
     routed = time.perf_counter()
     answer = modes[chosen]().answer(question, remembering, options)
     times = {
@@ -34,7 +33,10 @@ def ask(
         "route": 1000 * (routed - begin),
         "total": 1000 * (time.perf_counter() - begin),
     }
-    reason = f"{why} {_sentence(answer.reason)}".strip() if answer.text else answer.reason
+    reason = _sentence(answer.reason)
+    if mode == "auto" and answer.text:
+        # The other modes' own reason is how they searched, which the route has said.
+        reason = f"{why} {reason}" if chosen in TELLING else why
     return replace(answer, reason=reason, trace=replace(answer.trace, milliseconds=times))
 
 

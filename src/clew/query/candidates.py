@@ -14,11 +14,15 @@ from clew.text.display import link_share, plain
 from clew.text.units import Unit, units
 from clew.types import Hit
 
-# Candidates that are embedded, and how much of each: about 1,000 tokens, some 150 ms.
-EMBEDDED, EMBEDDED_CHARS = 20, 240
+# Candidates that are embedded, and how much of each: about 600 tokens, some 100 ms.
+EMBEDDED, EMBEDDED_CHARS = 16, 240
 SHORT, LONG = 12, 700  # characters of a sentence that may stand in an answer
 CODE_CHARS, CODE_LINES = 900, 16  # a longer code block is cited by the sentences around it
 LINKS = 0.7  # a sentence of which links are a greater share is an item of a table of contents
+PROSE = 0.3  # a line of which less than this share stands outside inline code is a list of labels
+CODE_SPAN = re.compile(r"`[^`]+`")
+WORD_CHARS = 45  # a longer word is a key or an address; nobody reads it as part of an answer
+LENGTHY = 280  # characters; a longer sentence holds the question's words by chance
 # A block that a generator fills in when the notes are published has nothing to show here.
 DIRECTIVE = re.compile(r"^\s*\{\{[#%].*\}\}\s*$", re.MULTILINE)
 # What a sentence is worth: the share of the question's weight in it; in its title and headings (which
@@ -39,6 +43,7 @@ class Candidate:
     words: list[int]
     terms: frozenset[str]
     context: float
+    links: float
     value: float = 0.0
     near: float = 0.0
     answers: bool = False
@@ -60,7 +65,8 @@ def candidates(asked: Question, hits: Sequence[Hit], engine: Engine) -> list[Can
             terms = frozenset(engine.lexicon.terms(text, language))
             words = asked.covered(terms)
             share = asked.share(set(context) - set(words))
-            found.append(Candidate(place, unit, text, words, terms, share))
+            links = link_share(hit.chunk.text[unit.start : unit.end], text) if unit.kind != "code" else 0.0
+            found.append(Candidate(place, unit, text, words, terms, share, links))
     return found
 
 
@@ -77,6 +83,8 @@ def _shown(text: str, unit: Unit) -> str:
         shown = plain(raw)
     wide = sum(char >= "\u2e80" for char in shown) if not shown.isascii() else 0
     letters = sum(char.isalnum() for char in shown)
+    if sum(map(str.isalnum, plain(CODE_SPAN.sub("", raw)))) < PROSE * sum(map(str.isalnum, shown)):
+        return ""
     address = "://" in shown and " " not in shown
     if address or link_share(raw, shown) > LINKS:
         return ""
@@ -126,14 +134,19 @@ def score(
 
 def _form(candidate: Candidate) -> float:
     """Return how well a unit stands as a sentence of an answer, 0 to 1."""
+    text = candidate.text
     if candidate.unit.kind == "code":
         return 0.6
+    value = 1.0 - 0.5 * candidate.links
+    if any(len(word) > WORD_CHARS for word in text.split()) and text.isascii():
+        value *= 0.5
+    if len(text) > LENGTHY:
+        value *= max(0.5, 1 - (len(text) - LENGTHY) / LENGTHY)
     if candidate.unit.kind == "row":
-        return 0.8
-    last = candidate.text.rstrip("\"'”’»)*_")[-1:]
+        return 0.8 * value
+    last = text.rstrip("\"'”’»)*_")[-1:]
     if last in "?？؟":
-        return 0.6
+        return 0.6 * value
     if last in ":：":
-        return 0.8
-    size = len(candidate.text)
-    return 1.0 if size >= 40 or last in ".!。！…؟۔।॥" else 0.75
+        return 0.8 * value
+    return value if last in ".!。！…؟۔।॥" else 0.75 * value

@@ -52,18 +52,18 @@ class Question:
     named: tuple[int, ...]
     vector: Floats | None
 
-    @property
-    def weight(self) -> float:
-        return sum(word.weight for word in self.words)
-
     def covered(self, terms: Iterable[str]) -> list[int]:
         """Return the places of the words that occur among these index terms."""
         have = terms if isinstance(terms, (set, frozenset)) else set(terms)
         return [i for i, word in enumerate(self.words) if not word.forms.isdisjoint(have)]
 
     def share(self, places: Iterable[int]) -> float:
-        """Return the share of the question's weight that these words have, 0 to 1."""
-        return sum(self.words[i].weight for i in set(places)) / max(self.weight, 1e-9)
+        """Return the share of the question's weight that these words have, 0 to 1.
+
+        Weights are squared: three common words don't make up for the one that the question is about.
+        """
+        total = sum(word.weight**2 for word in self.words)
+        return sum(self.words[i].weight ** 2 for i in set(places)) / max(total, 1e-9)
 
 
 def read_question(question: str, engine: Engine) -> Question:
@@ -119,7 +119,7 @@ def _without_noise(words: list[Word]) -> list[Word]:
 
 # A word in more than this share of the passages picks none of them (in a small index: in more than
 # the square root of their number).
-COMMON_SHARE = 0.25
+COMMON_SHARE = 0.12
 # A question may ask for the whole with one word that the notes seldom use ("themes", "overview") if there are
 # common words about it; a rare or unknown word in a shorter question is asked about itself.
 WHOLE_SPECIAL, WHOLE_WORDS = 1, 4
@@ -139,7 +139,6 @@ WHOLE_MEANING = (
     "ما هي المواضيع الرئيسية لهذه الملاحظات؟",
 )
 MEANT_SURELY, MEANT = 0.72, 0.45
-MEANT_SPECIAL = 2  # with more rare words than this a question isn't compared: it asks about them
 
 
 def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, lenient: bool = False) -> bool:
@@ -154,7 +153,7 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
     highest = math.log1p((max(engine.reader.count("chunks"), 1) - 0.5) / 1.5)
     common = min(math.log1p((1 - COMMON_SHARE) / COMMON_SHARE), highest / 2)
     special = sum(1 for word in asked.words if not word.known or word.weight > common)
-    meant = _meant(asked, engine, closeness) if special <= MEANT_SPECIAL else 0.0
+    meant = _meant(asked, engine, closeness)
     if meant >= MEANT_SURELY:
         return True
     if asked.named or closest(asked, engine, closeness) >= WHOLE_CLOSE:

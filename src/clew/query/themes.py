@@ -166,18 +166,19 @@ def tell(report: Report, finding: Finding, engine: Engine, citer: Citer) -> Sent
     return Sentence(f"{report.title} — {plain(finding.text)}", (citation.number,))
 
 
-def best_finding(report: Report, asked: Question | None, engine: Engine) -> Finding | None:
-    """Return the finding that holds most of the question, the first among equals; None if there is none.
-
-    Without a question, that is the most telling one.
-    """
+def best_finding(
+    report: Report, asked: Question | None, engine: Engine, least: float = 0.0
+) -> Finding | None:
+    """Return the finding that holds most of the question, the first among equals; without a question
+    the most telling one. None if there is none that holds the share ``least`` of it."""
     if not report.findings:
         return None
     shares = [
         0.0 if asked is None else asked.share(asked.covered(_terms(finding.text, engine)))
         for finding in report.findings
     ]
-    return report.findings[max(range(len(shares)), key=lambda i: (shares[i], -i))]
+    best = max(range(len(shares)), key=lambda i: (shares[i], -i))
+    return report.findings[best] if shares[best] >= least else None
 
 
 def member_nodes(kept: Sequence[Scored], engine: Engine, most: int) -> list[Node]:

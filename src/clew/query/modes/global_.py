@@ -15,6 +15,10 @@ from clew.query.themes import Scored, Selection, best_finding, member_nodes, roo
 from clew.types import Answer, Hit, Sentence
 
 PASSAGES = 32  # of a plain search; the themes that they share are the relevant ones
+WORTH = (
+    0.5  # a theme whose best sentence is worth less than this share of the best one isn't about the question
+)
+COVERED = 0.5  # share of the question in a report's own finding, for one that tells a theme
 READ = 14  # passages whose sentences may tell a theme
 MINE = 0.3  # share of a passage that must belong to a community for it to tell its theme
 WHOLE = "The themes of highest rating answer a question that picks no part of the notes"
@@ -107,9 +111,13 @@ def _part(
     pool = candidates(asked, hits[:READ], engine)
     score(pool, asked, hits[:READ], engine, closeness)
     pool = sorted((c for c in pool if c.answers), key=lambda c: (-c.value, c.hit, c.unit.start))
+    floor = WORTH * pool[0].value if pool else 0.0
+    pool = [c for c in pool if c.value >= floor]
     used: set[str] = set()
     out: list[Sentence] = []
-    for item in chosen.kept[:most]:
+    for item in chosen.kept:
+        if len(out) == most:
+            break
         best = _best(pool, item, used)
         if best is not None:
             used.add(best.text)
@@ -117,7 +125,7 @@ def _part(
             citation = citer.at(hit.chunk, hit.document, best.unit.start, best.unit.end)
             out.append(Sentence(f"{item.report.title} — {best.text}", (citation.number,)))
             continue
-        finding = best_finding(item.report, asked, engine)
+        finding = best_finding(item.report, asked, engine, COVERED)
         if finding is not None:
             out.append(tell(item.report, finding, engine, citer))
     return out
