@@ -48,7 +48,7 @@ class Pool:
         self.covers, self.idf = covers(space, positions, chunks)
         self._mentions = mentions[:, self.nodes].toarray() > 0
         self._defines = defines[:, self.nodes].toarray() > 0
-        scale = max(float(np.log(space.n_chunks)), 1.0)
+        scale = float(np.log(max(space.n_chunks, 3)))
         self._rarity = np.minimum(space.node_idf[self.nodes] / scale, 1.0).astype(np.float32)
         self._asked = np.isin(self.nodes, np.fromiter(asked, dtype=np.int32))
         total = float(self.idf.sum()) or 1.0

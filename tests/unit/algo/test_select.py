@@ -1,0 +1,69 @@
+"""The choice of a set."""
+
+import numpy as np
+
+from clew.algo.select import Candidates, Weights, select
+
+WEIGHTS = Weights(
+    coverage=1.0, named=0.5, named_near=0.5, shares=0.2, shares_near=0.2, named_new=0, shares_new=0
+)
+
+
+def candidates(own, covers, mentions, defines, bridge=None):
+    u = len(mentions[0])
+    return Candidates(
+        np.array(own, dtype=np.float32),
+        np.array(covers, dtype=bool),
+        np.ones(len(covers[0]), dtype=np.float32),
+        np.array(mentions, dtype=bool),
+        np.array(defines, dtype=bool),
+        np.ones(u, dtype=np.float32),
+        np.ones(u, dtype=bool) if bridge is None else np.array(bridge, dtype=bool),
+    )
+
+
+def nowhere(_):
+    return np.zeros(1, dtype=np.float32)
+
+
+def test_coverage_prefers_what_is_new():
+    pool = candidates([1.0, 0.9, 0.5], [[1, 0], [1, 0], [0, 1]], [[0]] * 3, [[0]] * 3)
+    choice = select(pool, nowhere, 3, WEIGHTS)
+    assert choice.order.tolist() == [0, 2, 1]
+    np.testing.assert_allclose(choice.coverage, [0.5, 0.5, 0.0])
+
+
+def test_what_a_chosen_passage_names_comes_next():
+    pool = candidates([1.0, 0.5, 0.1], [[1], [0], [0]], [[1], [0], [0]], [[0], [0], [1]])
+    choice = select(pool, nowhere, 3, WEIGHTS)
+    assert choice.order.tolist() == [0, 2, 1]
+    assert choice.via.tolist() == [-1, 0, -1]
+    assert choice.named.tolist() == [0.0, 0.5, 0.0]
+
+
+def test_nearness_decides_between_two_names():
+    def near(i):
+        return np.array([0.0, 1.0] if i == 0 else [0.0, 0.0], dtype=np.float32)
+
+    pool = candidates([1.0, 0.2, 0.2], [[1], [0], [0]], [[1, 1], [0, 0], [0, 0]], [[0, 0], [1, 0], [0, 1]])
+    assert select(pool, near, 2, WEIGHTS).order.tolist() == [0, 2]
+
+
+def test_a_node_leads_on_only_until_it_is_defined():
+    pool = candidates([1.0, 0.3, 0.3, 0.4], [[0]] * 4, [[1], [0], [0], [0]], [[0], [1], [1], [0]])
+    assert select(pool, nowhere, 4, WEIGHTS).order.tolist() == [0, 1, 3, 2]
+
+
+def test_ties_and_sizes():
+    pool = candidates([0.5, 0.5], [[0], [0]], [[0], [0]], [[0], [0]])
+    assert select(pool, nowhere, 5, WEIGHTS).order.tolist() == [0, 1]
+    empty = Candidates(
+        np.zeros(0, dtype=np.float32),
+        np.zeros((0, 0), dtype=bool),
+        np.zeros(0, dtype=np.float32),
+        np.zeros((0, 0), dtype=bool),
+        np.zeros((0, 0), dtype=bool),
+        np.zeros(0, dtype=np.float32),
+        np.zeros(0, dtype=bool),
+    )
+    assert select(empty, nowhere, 3).order.tolist() == []

@@ -1,0 +1,88 @@
+"""The whole of indexing: deterministic, and a function of the sources."""
+
+import shutil
+
+import pytest
+
+from clew import Index, IndexOptions
+from clew.options import EmbedOptions
+
+NONE = IndexOptions(embed=EmbedOptions(embedder="none"))
+NOTES = {
+    "a/Alpha.md": "# Alpha\n\nAlpha knows [[Beta]] and the Golden Gate Bridge. #x\n",
+    "b/Beta.md": "# Beta\n\nBeta crossed the Golden Gate Bridge in Київ.\n",
+    "README.md": "Read [Alpha](a/Alpha.md).\n",
+    "b/README.md": "Another readme about tea.\n",
+}
+
+
+def write(folder, notes):
+    for key, text in notes.items():
+        path = folder / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def generation(folder, path):
+    with Index.build([folder], path, options=NONE) as index:
+        return index.engine.reader.generation
+
+
+def test_same_notes_same_index_whatever_the_order_of_making(tmp_path):
+    write(tmp_path / "one", NOTES)
+    write(tmp_path / "two", dict(reversed(NOTES.items())))
+    first = generation(tmp_path / "one", tmp_path / "1" / "i.duckdb")
+    # the location shown in citations is as typed, so the folders must be called the same to compare
+    shutil.move(tmp_path / "one", tmp_path / "gone")
+    shutil.move(tmp_path / "two", tmp_path / "one")
+    assert generation(tmp_path / "one", tmp_path / "2" / "i.duckdb") == first
+
+
+def test_an_update_equals_a_build_from_nothing(tmp_path):
+    notes = tmp_path / "notes"
+    write(notes, NOTES)
+    updated = tmp_path / "updated" / "i.duckdb"
+    generation(notes, updated)
+    (notes / "b" / "Beta.md").rename(notes / "Gamma.md")
+    (notes / "README.md").unlink()
+    write(notes, {"New.md": "# New\n\nAll about Alpha.\n"})
+    assert generation(notes, updated) == generation(notes, tmp_path / "fresh" / "i.duckdb")
+
+
+def test_deleted_notes_leave_no_trace(tmp_path):
+    notes = tmp_path / "notes"
+    write(notes, NOTES)
+    path = tmp_path / "i.duckdb"
+    generation(notes, path)
+    (notes / "b" / "Beta.md").unlink()
+    with Index.build([notes], path, options=NONE) as index:
+        assert index.search("Київ") == []
+        keys = [document.key for document in index.engine.reader.documents()]
+        assert keys == ["README.md", "a/Alpha.md", "b/README.md"]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [{}, {"empty.md": ""}, {"one.md": "word"}, {"none.md": "the and of"}, {"a.md": "Ada", "b.md": "Bob"}],
+    ids=["no files", "empty file", "one word", "no entity", "entities without edges"],
+)
+def test_little_or_nothing_to_index(tmp_path, notes):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    write(folder, notes)
+    with Index.build([folder], options=NONE) as index:
+        for mode in ("auto", "basic", "local", "global", "drift"):
+            index.ask("what is this about?", mode=mode)
+        index.search("word", mode="local")
+        index.communities()
+
+
+def test_an_open_index_sees_a_newer_one(tmp_path):
+    write(tmp_path / "n", {"a.md": "# A\n\nOld tea.\n"})
+    path = tmp_path / "i.duckdb"
+    Index.build([tmp_path / "n"], path, options=NONE).close()
+    with Index.open(path) as reader:
+        assert reader.search("tea")
+        write(tmp_path / "n", {"b.md": "# B\n\nFresh coffee.\n"})
+        Index.build([tmp_path / "n"], path, options=NONE).close()
+        assert reader.search("coffee")[0].document.key == "b.md"

@@ -1,0 +1,132 @@
+"""Search over a small index without vectors."""
+
+import pytest
+
+from clew.errors import NotFound, OptionError
+
+
+def keys(hits):
+    return [hit.document.key for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("tomatoes", "Gardens.md"),
+        ("Who disliked street music?", "Charles Babbage.md"),
+        ("помідор", "Сад.md"),
+        ("京都のお茶", "日記.md"),
+    ],
+)
+def test_words_find_their_passage_in_any_language(index, question, key):
+    assert keys(index.search(question, k=3))[0] == key
+
+
+def test_a_walk_follows_names_to_what_defines_them(index):
+    hits = index.search("Who designed the machine that Ada Lovelace wrote a program for?", k=3)
+    assert set(keys(hits)) == {"Ada Lovelace.md", "Analytical Engine.md", "Charles Babbage.md"}
+    assert all("walk" in hit.parts for hit in hits)
+    assert all(hit.why for hit in hits)
+
+
+def test_paths_begin_at_the_question_and_end_at_the_hit(index):
+    hits = index.search("Where did the designer of the Analytical Engine study?", k=4)
+    walked = [hit for hit in hits if hit.path]
+    assert walked
+    for hit in walked:
+        assert hit.path[0].source == "question"
+        assert hit.path[-1].chunk == hit.chunk.chunk
+        for one, other in zip(hit.path, hit.path[1:], strict=False):
+            assert one.target == other.source
+
+
+def test_basic_never_walks(index):
+    assert all("walk" not in hit.parts for hit in index.search("Ada Lovelace", mode="basic"))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        " ",
+        "C++",
+        "node:",
+        '"',
+        "(x)",
+        r"C:\a|b",
+        "~",
+        "*",
+        "a AND",
+        "%",
+        "'; DROP TABLE chunks; --",
+        "🙂",
+        "\x00",
+    ],
+)
+@pytest.mark.parametrize("mode", ["auto", "basic", "local"])
+def test_punctuation_is_text(index, question, mode):
+    index.search(question, mode=mode)
+
+
+def test_nothing_is_found_for_unknown_words(index):
+    assert index.search("xyzzy plugh", mode="basic") == []
+
+
+def test_the_same_question_has_the_same_answer(index):
+    first = index.search("Ada Lovelace Analytical Engine", k=5)
+    assert first == index.search("Ada Lovelace Analytical Engine", k=5)
+
+
+def test_bad_arguments_are_refused(index):
+    with pytest.raises(OptionError):
+        index.search("x", k=0)
+    with pytest.raises(OptionError, match="local"):
+        index.search("x", mode="locl")
+
+
+def test_offsets_cite_the_source(index):
+    for hit in index.search("Babbage engine tomatoes", k=10):
+        data = (index.file.parent.parent / hit.document.key).read_bytes()
+        assert data[hit.chunk.start : hit.chunk.end].decode() == hit.chunk.text
+
+
+def test_card(index):
+    card = index.show("analytical engine")
+    assert card.node.name == "Analytical Engine"
+    assert any(edge.edge.kind == "references" and edge.source.name == "Ada Lovelace" for edge in card.edges)
+    assert all("nalytical" in mention.quote for mention in card.mentions)
+
+
+def test_unknown_names_get_the_nearest(index):
+    with pytest.raises(NotFound, match="(?i)charles babbage"):
+        index.show("Charls Babage")
+
+
+def test_path_between_notes(index):
+    steps = index.path("Ada Lovelace", "Charles Babbage")
+    assert 1 <= len(steps) <= 3
+    ends = [{step.source.name, step.target.name} for step in steps]
+    assert "Ada Lovelace" in ends[0]
+    assert "Charles Babbage" in ends[-1]
+    assert all(step.evidence for step in steps)
+    assert index.path("Gardens", "Gardens") == []
+
+
+def test_related(index):
+    found = index.related("Analytical Engine", k=5)
+    assert {"Ada Lovelace", "Charles Babbage"} <= {one.node.name for one in found}
+    assert found[0].score == 1
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_communities_cover_every_node(index):
+    reader = index.engine.reader
+    members = [node for view in index.communities(0) for node in reader.members(view.community.community)]
+    assert sorted(members) == list(range(reader.count("nodes")))
+
+
+def test_stats_count(index):
+    stats = index.stats()
+    assert stats["documents"] == 6
+    assert stats["embedder"] is None
+    assert stats["options"]["embed"]["embedder"] == "none"
