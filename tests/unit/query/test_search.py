@@ -2,7 +2,31 @@
 
 import pytest
 
+from clew import Index, IndexOptions
 from clew.errors import NotFound, OptionError
+from clew.options import EmbedOptions
+
+
+NOTES = {
+    "Ada Lovelace.md": "# Ada Lovelace\n\nAda Lovelace was born in London. She wrote the first program for "
+    "the [[Analytical Engine]]. Her mother was Annabella Byron. #mathematics\n",
+    "Analytical Engine.md": "# Analytical Engine\n\nThe Analytical Engine was designed by [[Charles Babbage]]. "
+    "It was never finished.\n",
+    "Charles Babbage.md": "---\ntags: [mathematics]\n---\n# Charles Babbage\n\nCharles Babbage studied in "
+    "Cambridge and disliked street music. He wrote `engine(x)` on a napkin.\n",
+    "Gardens.md": "# Gardens\n\nTomatoes want sun. Basil grows beside tomatoes. Water them in the evening.\n",
+    "Сад.md": "# Сад\n\nПомідори люблять сонце. Тарас Шевченко писав про сад біля хати.\n",
+    "日記.md": "# 日記\n\n京都の庭は静かです。京都でお茶を飲みました。\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("notes")
+    for name, text in NOTES.items():
+        (folder / name).write_text(text, "utf-8")
+    with Index.build([folder], options=IndexOptions(embed=EmbedOptions(embedder="none"))) as built:
+        yield built
 
 
 def keys(hits):
@@ -98,7 +122,7 @@ def test_card(index):
 
 
 def test_unknown_names_get_the_nearest(index):
-    with pytest.raises(NotFound, match="(?i)charles babbage"):
+    with pytest.raises(NotFound, match=r"(?i)charles babbage"):
         index.show("Charls Babage")
 
 
