@@ -13,15 +13,16 @@ from clew.ids import content_hash, make_id
 from clew.ingest.chunk import cut
 from clew.options import IndexOptions
 from clew.ports import Cache, Extractor, Progress, Tokenizer
-from clew.text.decode import Decoded, decode
+from clew.text.decode import Decoded, NotText, decode
 from clew.text.language import detect
 from clew.text.markdown import parse_markdown
 from clew.text.plain import parse_plain
 from clew.text.tokens import tokenize
+from clew.text.wordwise import TokenPlaces
 from clew.types import Analysis, ChunkSpan, Ints, Link, Mark, ParsedDocument, Problem, RawDocument, Section
 
 PARSE_VERSION = "1"  # raise it whenever the same bytes would be analysed otherwise
-BATCH_BYTES = 1 << 20  # documents analysed at once: enough to share the tokenizer's call
+BATCH_BYTES = 1 << 20  # documents that share a look into the cache and a commit to it
 BATCH_DOCS = 512
 LANGUAGE_CHARS = 300  # as many as detection looks at
 
@@ -112,7 +113,7 @@ class _Work:
         self, options: IndexOptions, tokenizer: Tokenizer, window: int, extractors: Sequence[Extractor]
     ) -> None:
         self._options = options
-        self._tokenizer = tokenizer
+        self._places = TokenPlaces(tokenizer)
         self._window = window
         self._extractors = extractors
 
@@ -120,24 +121,22 @@ class _Work:
         self, items: Mapping[str, tuple[str, RawDocument]]
     ) -> tuple[dict[str, Analysis], dict[str, tuple[str, str]]]:
         """Return analyses by cache key, and (reason, remedy) for those that failed."""
-        parsed: dict[str, tuple[Decoded, ParsedDocument]] = {}
-        failed: dict[str, tuple[str, str]] = {}
         done: dict[str, Analysis] = {}
-        for key, (_, raw) in items.items():
+        failed: dict[str, tuple[str, str]] = {}
+        for key, (digest, raw) in items.items():
             try:
-                parsed[key] = self._parse(raw)
-            except ValueError as error:
+                done[key] = self._one(digest, raw)
+            except NotText as error:
                 failed[key] = (str(error), "Save it as UTF-8 text, or exclude it")
             except Exception as error:  # one bad file never ends a run
-                failed[key] = _unexpected(error)
-        starts = self._tokenizer.offsets([document.text for _, document in parsed.values()])
-        for (key, (decoded, document)), token_starts in zip(parsed.items(), starts, strict=True):
-            digest, raw = items[key]
-            try:
-                done[key] = self._finish(digest, raw, decoded, document, token_starts)
-            except Exception as error:  # as above
-                failed[key] = _unexpected(error)
+                reason = f"its analysis failed ({type(error).__name__}: {error})"
+                failed[key] = (reason, "Please report this with the file; exclude it until then")
         return done, failed
+
+    def _one(self, digest: str, raw: RawDocument) -> Analysis:
+        decoded, document = self._parse(raw)
+        starts = self._places.starts(document.text)
+        return self._finish(digest, raw, decoded, document, starts)
 
     def _parse(self, raw: RawDocument) -> tuple[Decoded, ParsedDocument]:
         decoded = decode(raw.data)
@@ -192,13 +191,6 @@ class _Work:
             if size >= LANGUAGE_CHARS:
                 break
         return detect(" ".join(sample))
-
-
-def _unexpected(error: Exception) -> tuple[str, str]:
-    return (
-        f"its analysis failed ({type(error).__name__}: {error})",
-        "Please report this with the file; exclude it until then",
-    )
 
 
 def _lines(data: bytes, spans: Sequence[ChunkSpan]) -> tuple[tuple[int, int], ...]:

@@ -14,6 +14,7 @@ from clew.options import ChunkOptions
 from clew.ports import Tokenizer
 from clew.text.sentences import sentences
 from clew.text.tokens import byte_offsets
+from clew.text.wordwise import TokenPlaces
 from clew.types import Block, ChunkSpan, Ints, ParsedDocument, Section
 
 DEFAULT_WINDOW = 256  # where neither an option nor an embedder says
@@ -41,8 +42,7 @@ def chunk(
     before it. A heading without a text of its own begins the next passage if that is no higher in
     the outline, so a passage may begin before its section does, by headings alone.
     """
-    [starts] = tokenizer.offsets([parsed.text])
-    return cut(parsed, starts, options, window, is_record)
+    return cut(parsed, TokenPlaces(tokenizer).starts(parsed.text), options, window, is_record)
 
 
 def cut(

@@ -40,6 +40,10 @@ DAMAGE_SHARE = 0.02  # UTF-8 with fewer wrong bytes per right multi-byte charact
 ESCAPE_JIS = re.compile(rb"\x1b[$(][@A-Z]")
 
 
+class NotText(ValueError):
+    """The bytes aren't text, or no encoding fits; says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """A document's text. ``chars`` and ``places`` are None where text offsets are source offsets;
@@ -61,7 +65,7 @@ class Decoded:
 def decode(data: bytes) -> Decoded:
     """Return the text of a document's bytes.
 
-    Raises ValueError, whose text is the reason, if the bytes aren't text or no encoding fits.
+    Raises NotText, whose text is the reason, if the bytes aren't text or no encoding fits.
     """
     for mark, encoding in BOMS:
         if data.startswith(mark):
@@ -76,9 +80,9 @@ def decode(data: bytes) -> Decoded:
         if wide:
             return _decode_wide(data, wide)
         if nuls > max(NUL_SHARE * len(data), 2):
-            raise ValueError("it is a binary file, not text")
+            raise NotText("it is a binary file, not text")
     if _controls(data) > max(CONTROL_SHARE * len(data), 2):
-        raise ValueError("it is a binary file, not text")
+        raise NotText("it is a binary file, not text")
     return Decoded(text, "utf-8", warnings=_nul_warning(nuls))
 
 
@@ -96,7 +100,7 @@ def _decode_other(data: bytes, nuls: int, reason: str) -> Decoded:
     if wide:
         return _decode_wide(data, wide)
     if nuls > NUL_SHARE * len(data) or _controls(data) > CONTROL_SHARE * len(data):
-        raise ValueError("it is a binary file, not text")
+        raise NotText("it is a binary file, not text")
     damaged = _decode_damaged(data)
     if damaged is not None:
         return damaged
@@ -110,7 +114,7 @@ def _decode_other(data: bytes, nuls: int, reason: str) -> Decoded:
             continue
         warning = f"read as {encoding}, which is a guess; save it as UTF-8 if characters look wrong"
         return Decoded(text, encoding, byte_offsets(text), places, (warning, *_nul_warning(nuls)))
-    raise ValueError(f"its encoding can't be told (as UTF-8: {reason})")
+    raise NotText(f"its encoding can't be told (as UTF-8: {reason})")
 
 
 def _guess(data: bytes) -> list[str]:
@@ -135,7 +139,7 @@ def _decode_wide(data: bytes, encoding: str) -> Decoded:
         text = data[:whole].decode(encoding)
     except UnicodeDecodeError as error:
         if error.end < whole:
-            raise ValueError(f"it isn't valid {encoding.upper()} (at byte {error.start})") from None
+            raise NotText(f"it isn't valid {encoding.upper()} (at byte {error.start})") from None
         whole = error.start
         text = data[:whole].decode(encoding)
     if whole < len(data):

@@ -163,8 +163,8 @@ def tokenize(
         empty = np.zeros(0, dtype=np.int32)
         return Tokens((), empty, empty, empty, np.zeros(0, dtype=np.uint16))
     # What is asked of a surface or a gap is worked out once for each distinct one.
-    distinct, which = _numbered(surfaces)
-    distinct_gaps, which_gap = _numbered(gaps)
+    distinct, which = numbered(surfaces)
+    distinct_gaps, which_gap = numbered(gaps)
     size = np.array([len(surface) for surface in distinct], dtype=np.int32)[which]
     gap_size = np.array([len(gap) for gap in distinct_gaps], dtype=np.int32)[which_gap]
     end = np.cumsum(size + gap_size, dtype=np.int32)
@@ -188,7 +188,7 @@ def tokenize(
     return _columns(distinct, which, start, end, flags)
 
 
-def _numbered(items: list[str]) -> tuple[list[str], Longs]:
+def numbered(items: list[str]) -> tuple[list[str], Longs]:
     """Return the distinct items in order of their first place, and each item's number, shape (n,)."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__

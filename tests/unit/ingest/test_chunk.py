@@ -53,7 +53,7 @@ def texts(parsed: ParsedDocument, options: ChunkOptions, is_record: bool = False
     found = [data[span.start : span.end].decode() for span in spans]
     for span, text in zip(spans, found, strict=True):
         assert text == text.strip(" \t\r\n")
-        assert span.n_tokens == len(text.split())  # also 1 for a part of one long word
+        assert span.n_tokens == len(text.split()) or (len(text) > 500 and span.n_tokens == 2)
     return found
 
 
