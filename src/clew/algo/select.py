@@ -12,7 +12,7 @@ Online Learning", 2011), and judged on a set that the fit hasn't seen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,27 +43,82 @@ class Weights:
     named_new: float = 0.11
     shares_new: float = 0.16
 
+    def vector(self) -> Floats:
+        """Return the weights in field order, shape (11,)."""
+        return np.array(astuple(self), dtype=np.float32)
+
 
 WEIGHTS = Weights()
+FEATURES = tuple(field.name for field in fields(Weights))
+MERIT = 4  # the first features are a passage's own; the others depend on what was chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """n passages over q terms of the question and u nodes that they mention.
 
-    ``own`` (n,) is a passage's own weighted merit. ``covers`` (n, q) tells which term it holds,
-    ``idf`` (q,) the terms' weights. ``mentions``, ``defines`` (n, u) tell which node it mentions or
-    defines; ``rarity`` (u,) is a node's idf scaled to 0..1; ``bridge`` (u,) whether a shared mention
-    of it counts: it is rare and the question doesn't name it.
+    ``merit`` (n, 4) holds the first four features. ``covers`` (n, q) tells which term a passage
+    holds, ``idf`` (q,) the terms' weights. ``mentions``, ``defines`` (n, u) tell which node it
+    mentions or defines; ``rarity`` (u,) is a node's idf scaled to 0..1; ``bridge`` (u,) whether a
+    shared mention of it counts: it is rare and the question doesn't name it.
     """
 
-    own: Floats
+    merit: Floats
     covers: NDArray[np.bool_]
     idf: Floats
     mentions: NDArray[np.bool_]
     defines: NDArray[np.bool_]
     rarity: Floats
     bridge: NDArray[np.bool_]
+
+
+class State:
+    """What is chosen so far, and what it covers, mentions, defines and stands close to."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        n, u = candidates.mentions.shape
+        self.candidates = candidates
+        self.left = np.ones(n, dtype=bool)
+        self.covered = np.zeros(len(candidates.idf), dtype=bool)
+        self.mentioned, self.defined = np.zeros(u, dtype=bool), np.zeros(u, dtype=bool)
+        self.close = np.zeros(u, dtype=np.float32)
+        self._total = float(candidates.idf.sum()) or 1.0
+
+    def take(self, chosen: int, near: Floats) -> None:
+        """Add a passage; ``near`` (u,) tells how close to the question's words it mentions each node."""
+        c = self.candidates
+        self.left[chosen] = False
+        self.covered |= c.covers[chosen]
+        self.mentioned |= c.mentions[chosen]
+        self.defined |= c.defines[chosen]
+        np.maximum(self.close, near, out=self.close)
+
+    def lead(self) -> Floats:
+        """Return how strongly each node leads on, shape (u,): by its rarity, while no chosen passage
+        defines it. Five passages that define one thing are as good as one."""
+        return (self.candidates.rarity * (self.mentioned & ~self.defined)).astype(np.float32)
+
+    def features(self) -> Floats:
+        """Return every candidate's features, shape (n, 11)."""
+        c, lead = self.candidates, self.lead()
+        out = np.empty((len(c.merit), len(FEATURES)), dtype=np.float32)
+        out[:, :MERIT] = c.merit
+        gain = (c.covers & ~self.covered) @ c.idf / self._total
+        named, shares = _best(c.defines, lead), _best(c.mentions, lead * c.bridge)
+        out[:, 4] = gain
+        out[:, 5], out[:, 6] = named, _best(c.defines, lead * self.close)
+        out[:, 7], out[:, 8] = shares, _best(c.mentions, lead * c.bridge * self.close)
+        out[:, 9], out[:, 10] = gain * named, gain * shares
+        return out
+
+    def via(self, chosen: int) -> int:
+        """Return the node that leads to a passage: the strongest that it defines, else that it shares."""
+        c, lead = self.candidates, self.lead() * (0.5 + self.close)
+        for has, value in ((c.defines[chosen], lead), (c.mentions[chosen], lead * c.bridge)):
+            strength = np.where(has, value, np.float32(0))
+            if len(strength) and strength.max() > 0:
+                return int(np.argmax(strength))
+        return -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,41 +144,28 @@ def select(
 
     ``near(i)`` returns for each node how close to the question's words passage i mentions it, in
     0..1, shape (u,); it is called once for each chosen passage.
-    A node leads on only while no chosen passage defines it: five passages that define one thing are
-    as good as one.
     """
-    c, w = candidates, weights
-    n, u = c.mentions.shape
-    total = float(c.idf.sum()) or 1.0
-    covered = np.zeros(len(c.idf), dtype=bool)
-    left = np.ones(n, dtype=bool)
-    mentioned, defined = np.zeros(u, dtype=bool), np.zeros(u, dtype=bool)
-    close = np.zeros(u, dtype=np.float32)
+    state, w = State(candidates), weights.vector()
     order: list[int] = []
-    rows: list[tuple[float, ...]] = []
-    for _ in range(min(k, n)):
-        gain = (c.covers & ~covered) @ c.idf / total
-        lead = c.rarity * (mentioned & ~defined)
-        named, named_near = _best(c.defines, lead), _best(c.defines, lead * close)
-        share = lead * c.bridge
-        shares, shares_near = _best(c.mentions, share), _best(c.mentions, share * close)
-        by_name = w.named * named + w.named_near * named_near + w.named_new * gain * named
-        by_share = w.shares * shares + w.shares_near * shares_near + w.shares_new * gain * shares
-        score = np.where(left, c.own + w.coverage * gain + by_name + by_share, -np.inf)
-        best = int(np.argmax(score))
-        via = _via(c, best, lead * (0.5 + close), share * (0.5 + close))
-        parts = (score[best], c.own[best], w.coverage * gain[best], by_name[best], by_share[best], via)
+    rows: list[Floats] = []
+    via: list[int] = []
+    for _ in range(min(k, len(candidates.merit))):
+        worth = state.features() * w
+        best = int(np.argmax(np.where(state.left, worth.sum(axis=1), -np.inf)))
         order.append(best)
-        rows.append(tuple(map(float, parts)))
-        left[best] = False
-        covered |= c.covers[best]
-        mentioned |= c.mentions[best]
-        defined |= c.defines[best]
-        np.maximum(close, near(best), out=close)
-    table = np.array(rows, dtype=np.float32).reshape(-1, 6)
-    score, own, coverage, named, shares = table[:, :5].T
-    chosen = np.array(order, dtype=np.int32)
-    return Choice(chosen, score, own, coverage, named, shares, table[:, 5].astype(np.int32))
+        rows.append(worth[best])
+        via.append(state.via(best))
+        state.take(best, near(best))
+    worths = np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
+    return Choice(
+        np.array(order, dtype=np.int32),
+        worths.sum(axis=1),
+        worths[:, :MERIT].sum(axis=1),
+        worths[:, 4],
+        worths[:, [5, 6, 9]].sum(axis=1),
+        worths[:, [7, 8, 10]].sum(axis=1),
+        np.array(via, dtype=np.int32),
+    )
 
 
 def _best(has: NDArray[np.bool_], value: Floats) -> Floats:
@@ -131,14 +173,5 @@ def _best(has: NDArray[np.bool_], value: Floats) -> Floats:
     live = np.flatnonzero(value)
     if not len(live):
         return np.zeros(len(has), dtype=np.float32)
-    best: Floats = np.where(has[:, live], value[live], np.float32(0)).max(axis=1)
+    best: Floats = (has[:, live] * value[live]).max(axis=1)
     return best
-
-
-def _via(c: Candidates, best: int, lead: Floats, share: Floats) -> int:
-    """Return the node that leads to a passage: the strongest that it defines, else that it shares."""
-    for has, value in ((c.defines[best], lead), (c.mentions[best], share)):
-        strength = np.where(has, value, np.float32(0))
-        if len(strength) and strength.max() > 0:
-            return int(np.argmax(strength))
-    return -1

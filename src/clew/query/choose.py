@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algo.fuse import top
-from clew.algo.select import WEIGHTS, Candidates, Choice, Weights, select
+from clew.algo.select import MERIT, WEIGHTS, Candidates, Choice, Weights, select
 from clew.query.space import Space
 from clew.types import Floats, Ints
 
@@ -54,20 +54,22 @@ class Pool:
         total = float(self.idf.sum()) or 1.0
         self._weight = dict(zip(positions, (self.idf / total).tolist(), strict=True))
 
-    def features(self, mass: Floats, bm25: Floats, dense: Floats | None, weights: Weights) -> Candidates:
-        """Return the candidates; ``mass``, ``bm25`` and ``dense`` are of all chunks, shape (C,)."""
+    def candidates(self, mass: Floats, bm25: Floats, dense: Floats | None) -> Candidates:
+        """Return the candidates; ``mass``, ``bm25`` and ``dense`` are of all chunks, shape (C,).
+
+        Mass counts by its logarithm, scaled to 0..1 over the candidates: it spans orders of magnitude.
+        """
         logs = np.log(np.maximum(mass[self.chunks], 1e-9))
         span = float(logs.max() - logs.min()) if len(logs) else 0.0
-        own = weights.mass * ((logs - logs.min()) / span if span > 0 else np.zeros(len(logs)))
-        own += weights.bm25 * bm25[self.chunks]
+        merit = np.zeros((len(self.chunks), MERIT), dtype=np.float32)
+        merit[:, 0] = (logs - logs.min()) / span if span > 0 else 0.0
+        merit[:, 1] = bm25[self.chunks]
         if dense is not None:
-            own += weights.dense * dense[self.chunks]
-        own += weights.asked * self.asked()
+            merit[:, 2] = dense[self.chunks]
+        merit[:, 3] = self.asked()
         df = self.space.node_df[self.nodes]
         bridge = (df >= 2) & (df <= BRIDGE_DF) & ~self._asked
-        return Candidates(
-            own.astype(np.float32), self.covers, self.idf, self._mentions, self._defines, self._rarity, bridge
-        )
+        return Candidates(merit, self.covers, self.idf, self._mentions, self._defines, self._rarity, bridge)
 
     def asked(self) -> Floats:
         """Return for each candidate the rarity of what it defines and the question names, in 0..1."""
@@ -104,7 +106,7 @@ class Pool:
         self, mass: Floats, bm25: Floats, dense: Floats | None, k: int, weights: Weights = WEIGHTS
     ) -> Choice:
         """Choose up to k passages; see :func:`clew.algo.select.select`."""
-        return select(self.features(mass, bm25, dense, weights), self.near, k, weights)
+        return select(self.candidates(mass, bm25, dense), self.near, k, weights)
 
 
 def _joints(mentioned: Ints, defined: Ints) -> Ints:

@@ -12,7 +12,7 @@ WEIGHTS = Weights(
 def candidates(own, covers, mentions, defines, bridge=None):
     u = len(mentions[0])
     return Candidates(
-        np.array(own, dtype=np.float32),
+        np.array([[value, 0, 0, 0] for value in own], dtype=np.float32),
         np.array(covers, dtype=bool),
         np.ones(len(covers[0]), dtype=np.float32),
         np.array(mentions, dtype=bool),
@@ -58,7 +58,7 @@ def test_ties_and_sizes():
     pool = candidates([0.5, 0.5], [[0], [0]], [[0], [0]], [[0], [0]])
     assert select(pool, nowhere, 5, WEIGHTS).order.tolist() == [0, 1]
     empty = Candidates(
-        np.zeros(0, dtype=np.float32),
+        np.zeros((0, 4), dtype=np.float32),
         np.zeros((0, 0), dtype=bool),
         np.zeros(0, dtype=np.float32),
         np.zeros((0, 0), dtype=bool),
