@@ -22,7 +22,8 @@ from clew.text.wordwise import TokenPlaces
 from clew.types import Analysis, ChunkSpan, Ints, Link, Mark, ParsedDocument, Problem, RawDocument, Section
 
 PARSE_VERSION = "1"  # raise it whenever the same bytes would be analysed otherwise
-BATCH_BYTES = 1 << 20  # documents that share a look into the cache and a commit to it
+# Documents analysed at once share a look into the cache, a commit to it, and a call of the tokenizer.
+BATCH_BYTES = 1 << 20
 BATCH_DOCS = 512
 LANGUAGE_CHARS = 300  # as many as detection looks at
 
@@ -121,22 +122,24 @@ class _Work:
         self, items: Mapping[str, tuple[str, RawDocument]]
     ) -> tuple[dict[str, Analysis], dict[str, tuple[str, str]]]:
         """Return analyses by cache key, and (reason, remedy) for those that failed."""
+        parsed: dict[str, tuple[Decoded, ParsedDocument]] = {}
         done: dict[str, Analysis] = {}
         failed: dict[str, tuple[str, str]] = {}
-        for key, (digest, raw) in items.items():
+        for key, (_, raw) in items.items():
             try:
-                done[key] = self._one(digest, raw)
+                parsed[key] = self._parse(raw)
             except NotText as error:
                 failed[key] = (str(error), "Save it as UTF-8 text, or exclude it")
             except Exception as error:  # one bad file never ends a run
-                reason = f"its analysis failed ({type(error).__name__}: {error})"
-                failed[key] = (reason, "Please report this with the file; exclude it until then")
+                failed[key] = _unexpected(error)
+        starts = self._places.starts([document.text for _, document in parsed.values()])
+        for (key, (decoded, document)), token_starts in zip(parsed.items(), starts, strict=True):
+            digest, raw = items[key]
+            try:
+                done[key] = self._finish(digest, raw, decoded, document, token_starts)
+            except Exception as error:  # as above
+                failed[key] = _unexpected(error)
         return done, failed
-
-    def _one(self, digest: str, raw: RawDocument) -> Analysis:
-        decoded, document = self._parse(raw)
-        starts = self._places.starts(document.text)
-        return self._finish(digest, raw, decoded, document, starts)
 
     def _parse(self, raw: RawDocument) -> tuple[Decoded, ParsedDocument]:
         decoded = decode(raw.data)
@@ -191,6 +194,11 @@ class _Work:
             if size >= LANGUAGE_CHARS:
                 break
         return detect(" ".join(sample))
+
+
+def _unexpected(error: Exception) -> tuple[str, str]:
+    reason = f"its analysis failed ({type(error).__name__}: {error})"
+    return reason, "Please report this with the file; exclude it until then"
 
 
 def _lines(data: bytes, spans: Sequence[ChunkSpan]) -> tuple[tuple[int, int], ...]:

@@ -42,7 +42,8 @@ def chunk(
     before it. A heading without a text of its own begins the next passage if that is no higher in
     the outline, so a passage may begin before its section does, by headings alone.
     """
-    return cut(parsed, TokenPlaces(tokenizer).starts(parsed.text), options, window, is_record)
+    [starts] = TokenPlaces(tokenizer).starts([parsed.text])
+    return cut(parsed, starts, options, window, is_record)
 
 
 def cut(

@@ -21,7 +21,9 @@ from clew.types import Ints, Longs
 WORD = re.compile(r"(\S{1,4096})")
 KEPT_CHARS = 128  # of a word that is remembered; longer ones hardly come twice
 MOST_WORDS = 1 << 18  # kept; about 60 MB
-CALL_CHARS = 1 << 18  # given to the tokenizer at once: a library keeps some 200 bytes for each token
+# A library keeps some 200 bytes for each token while it works, and works on several texts by threads.
+PART_CHARS = 1 << 15
+AT_ONCE = 8
 
 
 class TokenPlaces:
@@ -31,56 +33,62 @@ class TokenPlaces:
         self._tokenizer = tokenizer
         self._known: dict[str, tuple[int, ...]] = {}
 
-    def starts(self, text: str) -> Ints:
-        """Return the character offsets at which the text's tokens begin, ascending, shape (n,)."""
-        pieces = WORD.split(text)  # gap, word, gap, …, gap
-        if len(pieces) == 1:
-            return np.zeros(0, dtype=np.int32)
-        words, which = numbered(pieces[1::2])
-        size = np.fromiter(map(len, words), dtype=np.int64, count=len(words))[which]
-        gap = np.fromiter(map(len, pieces[0:-1:2]), dtype=np.int64, count=len(which))
-        begin = np.cumsum(size + gap) - size
-        return _spread(begin, which, self._inside(words))
-
-    def _inside(self, words: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return, for each word, where in it its tokens begin."""
+    def starts(self, texts: Sequence[str]) -> list[Ints]:
+        """Return, for each text, the character offsets at which its tokens begin, ascending, shape (n,)."""
+        split = [_split(text) for text in texts]
         known = self._known
-        missing = [word for word in words if word not in known]
-        if missing:
-            if len(known) + len(missing) > MOST_WORDS:
-                known.clear()
-                missing = list(words)
-            for some in _calls(missing):
-                known.update(zip(some, self._ask(some), strict=True))
-        places = [known[word] for word in words]
+        missing = list(dict.fromkeys(word for words, _, _ in split for word in words if word not in known))
+        if len(known) + len(missing) > MOST_WORDS:
+            known.clear()
+            missing = list(dict.fromkeys(word for words, _, _ in split for word in words))
+        parts = _parts(missing)
+        for i in range(0, len(parts), AT_ONCE):
+            for words, found in self._ask(parts[i : i + AT_ONCE]):
+                known.update(zip(words, found, strict=True))
+        places = [_spread(begin, which, [known[word] for word in words]) for words, which, begin in split]
         for word in missing:
             if len(word) > KEPT_CHARS:
                 del known[word]
         return places
 
-    def _ask(self, words: list[str]) -> Iterator[tuple[int, ...]]:
-        """Have the tokenizer place the tokens of words, all in one text, a line each."""
-        [starts] = self._tokenizer.offsets(["\n".join(words)])
-        ends = np.cumsum(np.fromiter((len(word) + 1 for word in words), dtype=np.int64, count=len(words)))
-        begins = ends - [len(word) + 1 for word in words]
-        low = np.searchsorted(starts, begins).tolist()
-        high = np.searchsorted(starts, ends).tolist()
-        places = starts.tolist()
-        for begin, i, j in zip(begins.tolist(), low, high, strict=True):
-            yield tuple(place - begin for place in places[i:j])
+    def _ask(self, parts: list[list[str]]) -> Iterator[tuple[list[str], list[tuple[int, ...]]]]:
+        """Have the tokenizer place the tokens of words: each part is one text, with a word a line."""
+        for words, starts in zip(parts, self._tokenizer.offsets(["\n".join(w) for w in parts]), strict=True):
+            size = np.fromiter(map(len, words), dtype=np.int64, count=len(words)) + 1
+            ends = np.cumsum(size)
+            low = np.searchsorted(starts, ends - size).tolist()
+            high = np.searchsorted(starts, ends).tolist()
+            places = starts.tolist()
+            begins = (ends - size).tolist()
+            yield (
+                words,
+                [
+                    tuple([place - begin for place in places[i:j]])
+                    for begin, i, j in zip(begins, low, high, strict=True)
+                ],
+            )
 
 
-def _calls(words: list[str]) -> Iterator[list[str]]:
-    some: list[str] = []
-    chars = 0
+def _split(text: str) -> tuple[list[str], Longs, Longs]:
+    """Return the distinct words, and for each word of the text its number and where it begins, shape (n,)."""
+    pieces = WORD.split(text)  # gap, word, gap, …, gap
+    words, which = numbered(pieces[1::2])
+    size = np.fromiter(map(len, words), dtype=np.int64, count=len(words))[which]
+    gap = np.fromiter(map(len, pieces[0:-1:2]), dtype=np.int64, count=len(which))
+    return words, which, np.cumsum(size + gap) - size
+
+
+def _parts(words: list[str]) -> list[list[str]]:
+    """Return the words in parts of about ``PART_CHARS`` characters."""
+    parts: list[list[str]] = []
+    room = 0
     for word in words:
-        some.append(word)
-        chars += len(word) + 1
-        if chars >= CALL_CHARS:
-            yield some
-            some, chars = [], 0
-    if some:
-        yield some
+        if room <= 0:
+            parts.append([])
+            room = PART_CHARS
+        parts[-1].append(word)
+        room -= len(word) + 1
+    return parts
 
 
 def _spread(begin: Longs, which: Longs, inside: list[tuple[int, ...]]) -> Ints:
