@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from clew.query.model import Engine
 from clew.query.question import Closeness, Question
 from clew.text.display import link_share, plain
@@ -121,15 +119,14 @@ def score(
     if engine.embedder is None or asked.vector is None or not closeness.on:
         return
     pool.sort(key=lambda candidate: (-candidate.value, candidate.hit, candidate.unit.start))
-    texts = [candidate.text[:EMBEDDED_CHARS] for candidate in pool[:EMBEDDED]]
-    near = closeness.relative(engine.embedder.embed(texts) @ asked.vector)
-    for candidate, value in zip(pool, near.tolist(), strict=False):
+    read = [c for c in pool if closeness.reads(hits[c.hit].document.language)][:EMBEDDED]
+    if not read:
+        return
+    near = closeness.relative(engine.embedder.embed([c.text[:EMBEDDED_CHARS] for c in read]) @ asked.vector)
+    for candidate, value in zip(read, near.tolist(), strict=True):
         candidate.near = max(value, 0.0)
         candidate.answers |= candidate.near >= LEAST_NEAR
         candidate.value += MEANING * candidate.near * _form(candidate)
-    floor = float(np.median(near))  # those that weren't embedded are taken to be ordinary at best
-    for candidate in pool[EMBEDDED:]:
-        candidate.value += MEANING * max(0.0, min(floor, 0.2)) * _form(candidate)
 
 
 def _form(candidate: Candidate) -> float:

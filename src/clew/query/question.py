@@ -27,6 +27,11 @@ SOME_COVERED, SOME_CLOSE = 0.3, 0.32
 JUDGED = 8  # hits
 # Without vectors the words alone decide.
 COVERED_ALONE = 0.4
+# A question that names what the notes define is found with this much of it; the rest are words about it.
+COVERED_NAMED = 0.15
+# In a small index even common words are missing, so that a missing word says little: it weighs as much
+# as the rarest one only if there are this many passages.
+TELLING_MISSING = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +76,12 @@ def read_question(question: str, engine: Engine) -> Question:
     count = max(engine.reader.count("chunks"), 1)
     highest = math.log1p((count - 0.5) / 1.5)
     least = min(math.log1p((1 - TELLING_SHARE) / TELLING_SHARE), highest / 2)
+    missing = highest * min(1.0, math.log1p(count) / math.log1p(TELLING_MISSING))
     words: list[Word] = []
     for name in dict.fromkeys(_words(question)):
         weights = engine.lexicon.weights(name)
         known = any(weights.values())
-        weight = max(weights.values(), default=0.0) if known else highest
+        weight = max(weights.values(), default=0.0) if known else missing
         words.append(Word(name, frozenset(weights), weight, known, known and weight >= least))
     vector = engine.embedder.embed_question(question) if engine.embedder and question.strip() else None
     return Question(question, tuple(_without_noise(words)), _defined(question, engine), vector)
@@ -129,14 +135,14 @@ WHOLE_CLOSE = 0.42
 # question with these by meaning, not by words; without one, the words' weights alone decide. Relative
 # closeness, as of passages: this close it asks for the whole whatever else it names, or if it names nothing.
 WHOLE_MEANING = (
-    "What are these notes about?",
-    "What are the main topics and themes?",
-    "Worum geht es in diesen Notizen?",
-    "Про що ці нотатки, які головні теми?",
-    "¿De qué tratan estas notas?",
-    "这些笔记主要讲什么？",
-    "これらのノートの主なテーマは何ですか",
-    "ما هي المواضيع الرئيسية لهذه الملاحظات؟",
+    ("en", "What are these notes about?"),
+    ("en", "What are the main topics and themes?"),
+    ("de", "Worum geht es in diesen Notizen?"),
+    ("uk", "Про що ці нотатки, які головні теми?"),
+    ("es", "¿De qué tratan estas notas?"),
+    ("zh", "这些笔记主要讲什么？"),
+    ("ja", "これらのノートの主なテーマは何ですか"),
+    ("ar", "ما هي المواضيع الرئيسية لهذه الملاحظات؟"),
 )
 MEANT_SURELY, MEANT = 0.72, 0.45
 
@@ -168,9 +174,9 @@ def _meant(asked: Question, engine: Engine, closeness: Closeness) -> float:
         return 0.0
     name = engine.embedder.name
     if name not in _whole_vectors:
-        rows = [engine.embedder.embed_question(text) for text in WHOLE_MEANING]
-        _whole_vectors[name] = np.array(rows, dtype=np.float32)
-    return float(closeness.relative(_whole_vectors[name] @ asked.vector).max())
+        rows = [engine.embedder.embed_question(text) for code, text in WHOLE_MEANING if closeness.reads(code)]
+        _whole_vectors[name] = np.array(rows, dtype=np.float32).reshape(-1, len(asked.vector))
+    return float(closeness.relative(_whole_vectors[name] @ asked.vector).max(initial=0.0))
 
 
 _whole_vectors: dict[str, Floats] = {}  # by embedder; a dozen kilobytes that cost 50 ms to make
@@ -182,6 +188,7 @@ class Closeness:
     def __init__(self, engine: Engine, vector: Floats | None) -> None:
         self.vector = vector
         self.ordinary = 0.0
+        self.languages = engine.embedder.languages if engine.embedder is not None else frozenset()
         reader = engine.reader
         self.on = False
         if vector is None or not reader.has_array("dense.vectors"):
@@ -197,6 +204,16 @@ class Closeness:
     def relative(self, cosines: Floats) -> Floats:
         """Return 0 for an ordinary cosine, 1 for the same meaning."""
         return np.asarray((cosines - self.ordinary) / max(1.0 - self.ordinary, 1e-6), dtype=np.float32)
+
+    def reads(self, language: str) -> bool:
+        """Tell whether the embedder knows a language. In others it sees the script and little more, so that
+        any two texts are close."""
+        return not self.languages or language in self.languages or language == "und"
+
+    def of_hits(self, hits: Sequence[Hit]) -> float:
+        """Return how close the closest of these hits is; 0 if there is none to compare."""
+        known = [hit.chunk.chunk for hit in hits if self.reads(hit.document.language)]
+        return max(self.of_chunks(known), default=0.0)
 
     def of_chunks(self, chunks: Sequence[int]) -> list[float]:
         """Return how close each chunk is (its closest window); 0 for one without vectors."""
@@ -215,8 +232,7 @@ def closest(asked: Question, engine: Engine, closeness: Closeness) -> float:
     """Return how close the best passages of a hybrid search are to the question, 0 without vectors."""
     if not closeness.on:
         return 0.0
-    hits = engine.search(asked.text, JUDGED, "basic").hits
-    return max(closeness.of_chunks([hit.chunk.chunk for hit in hits]), default=0.0)
+    return closeness.of_hits(engine.search(asked.text, JUDGED, "basic").hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +264,7 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
         (question.share(question.covered(hit_terms(hit, engine))) for hit in hits[:JUDGED]), default=0.0
     )
     telling = any(word.telling for word in question.words)
-    close = max(closeness.of_chunks([hit.chunk.chunk for hit in hits[:JUDGED]]), default=0.0)
+    close = closeness.of_hits(hits[:JUDGED])
     missing = tuple(word.name for word in question.words if not word.known)
     if closeness.on:
         found = close >= CLOSE or (telling and covered >= COVERED and close >= SOME_CLOSE / 2)
@@ -256,6 +272,7 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
         found = found or (covered >= SOME_COVERED and close >= SOME_CLOSE)
     else:
         found = telling and covered >= COVERED_ALONE
+    found = found or bool(question.named and covered >= COVERED_NAMED)
     return Relevance(bool(hits) and found, covered, close, missing)
 
 
