@@ -12,7 +12,7 @@ from pathspec import GitIgnoreSpec
 
 from clew.errors import SourceError
 from clew.options import SourceOptions
-from clew.sources.jsonl import read_records
+from clew.text.records import read_records
 from clew.types import MediaType, Problem, RawDocument
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn", ".mdx", ".qmd", ".rmd"))
@@ -59,7 +59,7 @@ class FolderSource:
         """Yield the documents in key order. Raises SourceError if the folder can't be read."""
         found: list[_Found] = []
         problems: list[Problem] = []
-        if self._root.is_file():
+        if os.path.isfile(self._root):  # noqa: PTH113 -- Path.is_file raises where rights are missing
             found.append(_Found(_text(self._root.name), self._root))
         else:
             _check_folder(self._root)

@@ -9,7 +9,8 @@ import pytest
 
 from clew.errors import SourceError
 from clew.options import SourceOptions
-from clew.sources.jsonl import open_source, read_records
+from clew.sources.jsonl import open_source
+from clew.text.records import read_records
 from clew.types import Problem, RawDocument
 
 
