@@ -15,6 +15,7 @@ from clew.ingest.links import resolve_links
 from clew.ingest.mentions import Mentions, find_mentions
 from clew.ingest.model import Corpus, Graph
 from clew.ingest.names import Candidates, find_name_candidates
+from clew.ingest.phrases import find_phrases
 from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
@@ -33,7 +34,8 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     line = Line(corpus)
     casing = read_casing(line)
     links = resolve_links(corpus)
-    register = resolve(line, links, [_worthwhile(line, find_name_candidates(line, casing))])
+    found = [_worthwhile(line, find_name_candidates(line, casing)), find_phrases(line, casing)]
+    register = resolve(line, links, found)
     names = make_names(spellings(register))
     mentions = find_mentions(line, links, register, lambda taken: find_names(line, casing, names, taken))
     order = _order(register, _kept(line, register, mentions))
