@@ -29,6 +29,10 @@ WORD = regex.compile(r"\S+\s*|\s+")
 GRAPHEME = regex.compile(r"\X")
 BLANK = b" \t\r\n\x0b\x0c"
 
+# A passage is embedded below its document's title and headings. Most have fewer tokens than this share
+# of the window; without room for them, every full passage would be embedded in two windows.
+HEADING_SHARE = 1 / 8
+
 Piece = tuple[int, int]
 
 
@@ -37,7 +41,7 @@ def chunk(
 ) -> tuple[ChunkSpan, ...]:
     """Return a document's passages, ascending; offsets are text offsets.
 
-    ``window`` is the size, in tokens, where the options give none. ``is_record`` says that the
+    Where the options give no size, a passage with its headings fits ``window`` tokens. ``is_record`` says that the
     document is a passage already. With an overlap, a passage begins with whole sentences of the one
     before it. A heading without a text of its own begins the next passage if that is no higher in
     the outline, so a passage may begin before its section does, by headings alone.
@@ -51,6 +55,11 @@ def cut(
 ) -> tuple[ChunkSpan, ...]:
     """As :func:`chunk`, given the character offsets at which the text's tokens begin, shape (n,)."""
     return _Cutter(parsed, starts, options, window, is_record).chunks()
+
+
+def _fitting(window: int) -> int:
+    """Return the size of a passage that fits a window with its headings."""
+    return window - int(window * HEADING_SHARE)
 
 
 @dataclass(slots=True)
@@ -74,7 +83,7 @@ class _Cutter:
         # Most questions are about borders of blocks: they are looked up at once.
         counts = self.starts.searchsorted(borders).tolist() if borders else []
         self._before = dict(zip(borders, counts, strict=True))
-        size = options.size or window or DEFAULT_WINDOW
+        size = options.size or _fitting(window or DEFAULT_WINDOW)
         self.size = max(size, 1)
         self.overlap = min(options.overlap, self.size // 2)
         self.most = max(options.record_size, self.size) if is_record else self.size

@@ -158,6 +158,12 @@ def test_invalid_frontmatter_is_in_a_passage() -> None:
     assert cut("---\na: b: c\n---\nbody\n", 50) == ["a: b: c\n---\nbody"]
 
 
+def test_the_default_leaves_room_for_title_and_headings() -> None:
+    text = " ".join(f"{words(9, chr(65 + i % 26))}." for i in range(100))
+    spans = chunk(parse_plain(text), Words(), ChunkOptions(), 256, False)
+    assert max(span.n_tokens for span in spans) in range(200, 225)
+
+
 PIECES = st.sampled_from(
     ["# H\n\n", "word ", "end. ", "\n\n", "- item\n", "```\ncode\n```\n\n", "|a|b|\n|-|-|\n|c|d|\n\n",
      "> quote\n", "汉字。", "🎉", "e\u0301", "x" * 70, "\n", "---\n",
