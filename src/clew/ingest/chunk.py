@@ -41,10 +41,10 @@ def chunk(
 ) -> tuple[ChunkSpan, ...]:
     """Return a document's passages, ascending; offsets are text offsets.
 
-    Where the options give no size, a passage with its headings fits ``window`` tokens. ``is_record`` says that the
-    document is a passage already. With an overlap, a passage begins with whole sentences of the one
-    before it. A heading without a text of its own begins the next passage if that is no higher in
-    the outline, so a passage may begin before its section does, by headings alone.
+    Where the options give no size, a passage with its headings fits ``window`` tokens. ``is_record``
+    says that the document is a passage already. With an overlap, a passage begins with whole
+    sentences of the one before it. A heading without a text of its own begins the next passage if
+    that is no higher in the outline, so a passage may begin before its section does, by headings alone.
     """
     [starts] = TokenPlaces(tokenizer).starts([parsed.text])
     return cut(parsed, starts, options, window, is_record)

@@ -18,7 +18,8 @@ import pyromark
 
 from clew.text.frontmatter import Frontmatter, parse_frontmatter
 from clew.text.marks import Inside, Span, hashtags, quotations, urls, without
-from clew.types import Block, BlockKind, Link, LinkKind, Mark, MarkKind, ParsedDocument, Section
+from clew.text.outline import Heading, flat_blocks, outline
+from clew.types import BlockKind, Link, LinkKind, Mark, MarkKind, ParsedDocument
 
 OPTIONS = (
     pyromark.Options.ENABLE_TABLES
@@ -42,9 +43,7 @@ CALLOUT = re.compile(rb"\[![^\]\n]{1,40}\][+-]?")
 MARKERS = re.compile(  # of a line, and the first line of a GitHub alert
     rb"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t]|\[[ xX]\][ \t]|\[\^[^\]\n]*\]:|\[![A-Za-z]{1,20}\][ \t]*\r?\n)*"
 )
-AMPERSAND, GREATER = b"&>"
-BLANK = b" \t\r\n"
-BARE_MARKERS = re.compile(rb"(?:\r?\n[ \t>]*)+\Z")  # a quotation's empty last lines
+AMPERSAND = ord("&")
 MEDIA = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|mp[34]|m4[av]|wav|ogg|flac|webm|mov|mkv|pdf)$", re.I
 )
@@ -103,7 +102,7 @@ class _Walk:
         self.html: list[Span] = []
         self.links: list[Link] = []
         self.marks: list[Mark] = []
-        self.headings: list[tuple[int, int, int, str]] = []  # start, end, level, title
+        self.headings: list[Heading] = []  # start, end, level, title
         self.warnings: list[str] = []
         self.containers: list[str] = []  # open block quotes, items and footnotes
         self.spans: list[_Open] = []
@@ -344,13 +343,13 @@ class _Walk:
             title = self._first_title()
         marks.sort(key=lambda mark: (mark.start, mark.end, mark.kind, mark.name))
         self.links.sort(key=lambda link: (link.start, link.end))
-        blocks = self._flat()
+        blocks = flat_blocks(self.data, self.leaves)
         return ParsedDocument(
             text=self.text,
             title=title or name,
             metadata=self.front.metadata if self.front else {},
             blocks=blocks,
-            sections=self._sections(blocks),
+            sections=outline(blocks, self.headings, len(self.data)),
             links=tuple(self.links),
             marks=tuple(marks),
             prose=tuple(prose),
@@ -414,35 +413,3 @@ class _Walk:
             self.links.append(
                 Link("link", unquote(page).strip(), unquote(anchor), " ".join(text.split()), *match.span())
             )
-
-    def _flat(self) -> tuple[Block, ...]:
-        """Return the blocks without overlap: each ends where the next begins."""
-        blocks = []
-        for i, (start, end, kind, level) in enumerate(self.leaves):
-            if i + 1 < len(self.leaves):
-                end = min(end, self.leaves[i + 1][0])
-            while start < end and self.data[end - 1] in BLANK:
-                end -= 1
-            if start < end and self.data[end - 1] == GREATER:
-                bare = BARE_MARKERS.search(self.data, start, end)
-                end = bare.start() if bare else end
-            if start < end:
-                blocks.append(Block(kind, start, end, level))
-        return tuple(blocks)
-
-    def _sections(self, blocks: tuple[Block, ...]) -> tuple[Section, ...]:
-        """Return the sections. What stands before the first heading is one only if there is something."""
-        ends = [heading[0] for heading in self.headings[1:]] + [len(self.data)]
-        own = [block for block in blocks if block.kind != "frontmatter"] or list(blocks)
-        first = own[0].start if own else None
-        sections: list[Section] = []
-        if first is not None and (not self.headings or first < self.headings[0][0]):
-            end = self.headings[0][0] if self.headings else len(self.data)
-            sections.append(Section(0, "", (), first, end))
-        path: list[tuple[int, str]] = []
-        for (start, _, level, title), end in zip(self.headings, ends, strict=False):
-            while path and path[-1][0] >= level:
-                path.pop()
-            path.append((level, title))
-            sections.append(Section(level, title, tuple(part for _, part in path), start, end))
-        return tuple(sections)
