@@ -38,8 +38,9 @@ PHRASE_CLINGING = 0.25  # what a phrase of common words ("even though") doesn't 
 # A word in more chunks than this share carries no topic. Small collections are about few things, and
 # their topics are in many of their chunks: half of 10 chunks, a third of 100, a tenth from 900 on.
 FREQUENT_LOW, FREQUENT_HIGH, FREQUENT_ROOT = 0.1, 0.5, 3.0
-# Phrases kept a chunk: where letter case shows names, few; where nothing else does, more.
-SHARE_CASED, SHARE_UNCASED, SHARE_LEAST = 0.3, 1.0, 10
+# Phrases kept a chunk: where letter case shows names, few (and fewer below SHARE_FEW chunks, whose
+# statistics are weak); where nothing else shows any, more, and SHARE_LEAST at least.
+SHARE_CASED, SHARE_FEW, SHARE_UNCASED, SHARE_LEAST = 0.3, 300, 1.0, 10
 SURE_LOW, SURE_HIGH = 0.3, 0.6
 
 DENSE = regex.compile(r"[\p{Han}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]", regex.V1)
@@ -269,5 +270,6 @@ def _bound(line: Line) -> int:
     letters = np.fromiter((word.isalpha() for word in words), dtype=bool, count=len(words))
     form = line.corpus.form
     share = float((uncased & letters)[form].sum() / max(letters[form].sum(), 1))
-    per_chunk = SHARE_CASED + (SHARE_UNCASED - SHARE_CASED) * share
-    return SHARE_LEAST + int(per_chunk * line.corpus.n_chunks)
+    n = line.corpus.n_chunks
+    cased = SHARE_CASED * n / (n + SHARE_FEW)
+    return int((1 - share) * cased * n + share * (SHARE_LEAST + SHARE_UNCASED * n))
