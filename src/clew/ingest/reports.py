@@ -25,7 +25,9 @@ SHOWN_MEMBERS = 50  # the rest are in the table of members; a report lists those
 SUMMARY_FINDINGS = 3
 # Most findings, and chunks that are read for them, by level: a theme of the whole folder deserves more.
 FINDINGS = (7, 4, 3)
-CHUNKS = (24, 8, 5)
+CHUNKS = (24, 8, 4)
+LEAST_CHUNKS, MEMBERS_OF_CHUNK = 2, 4  # … and by size: a small community of a deeper level needs few
+
 # A title made of what has a heading or note of its own reads as a subject; names that are merely
 # mentioned are often people or places in passing.
 DEFINED = 2.0
@@ -150,7 +152,11 @@ def _chunks(
     order = np.lexsort((chunk, -value, community))
     begin = np.flatnonzero(np.diff(community[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(begin, np.diff(np.append(begin, len(order))))
-    order = order[rank < most]
+    size = np.bincount(level.community[level.community >= 0], minlength=int(community.max(initial=-1)) + 1)
+    limit = np.clip(size // MEMBERS_OF_CHUNK, min(LEAST_CHUNKS, most), most)
+    if most == CHUNKS[0]:
+        limit[:] = most
+    order = order[rank < limit[community[order]]]
     found: dict[int, list[int]] = {}
     for key, at in zip(community[order].tolist(), chunk[order].tolist(), strict=True):
         found.setdefault(key, []).append(at)

@@ -9,7 +9,6 @@ import numpy as np
 
 from clew.ingest.model import Corpus, Graph
 from clew.text.display import link_share, plain
-from clew.text.tokens import normal_words
 from clew.text.units import source_span, units
 from clew.types import Finding, Floats, Ints
 
@@ -29,7 +28,7 @@ AGAIN = 0.2
 SAME = 0.5
 LINKS = 0.6  # a sentence of which links are a greater share points elsewhere and says nothing
 CODE_SPAN = re.compile(r"`[^`]+`")
-SENTENCES_OF_CHUNK = 12  # what stands later in a long passage seldom tells what it is about
+SENTENCES_OF_CHUNK = 10  # what stands later in a long passage seldom tells what it is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class _Sentence:
     end: int
     lead: bool
     quality: float
-    words: frozenset[str]
+    words: frozenset[int]  # forms, as places in the corpus's vocabulary
     nodes: tuple[tuple[int, float], ...]  # mentioned nodes with the relative place of the first mention
 
 
@@ -55,6 +54,7 @@ class Telling:
         self.def_at = np.searchsorted(graph.def_chunk[order], edge)
         self.def_node = graph.def_node[order]
         self.def_weight = graph.def_weight[order]
+        self.letters = np.array([0 if word.isdigit() else len(word) for word in corpus.words], dtype=np.int32)
         self._read: dict[int, list[_Sentence]] = {}
 
     def findings(
@@ -91,25 +91,48 @@ class Telling:
         document = corpus.documents[int(corpus.chunk_doc[chunk])]
         text = corpus.text(chunk)
         low, high = int(corpus.chunk_start[chunk]), int(corpus.chunk_end[chunk])
-        begin, end = int(self.mention_at[chunk]), int(self.mention_at[chunk + 1])
-        starts = self.graph.mention_start[begin:end]
-        nodes = self.graph.mention_node[begin:end]
+        places: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
+        for unit in units(text, markdown=document.media_type == "markdown"):
+            span = source_span(text, unit.start, unit.end, low, high, document.encoding)
+            if unit.kind == "sentence" and span is not None:
+                places.append((unit.start, unit.end))
+                spans.append(span)
+            if len(spans) == SENTENCES_OF_CHUNK:
+                break
+        if not spans:
+            return []
+        nodes, forms = self._between(chunk, spans)
         found: list[_Sentence] = []
-        spans = [u for u in units(text, markdown=document.media_type == "markdown") if u.kind == "sentence"]
-        for unit in spans[:SENTENCES_OF_CHUNK]:
-            raw = text[unit.start : unit.end]
-            shown = plain(raw)
-            quality = _quality(raw, shown)
-            span = source_span(text, unit.start, unit.end, low, high, document.encoding) if quality else None
-            if span is None:
-                continue
-            a, b = (int(i) for i in np.searchsorted(starts, span))
-            places: dict[int, float] = {}
-            for node, at in zip(nodes[a:b].tolist(), starts[a:b].tolist(), strict=True):
-                places.setdefault(node, (at - span[0]) / (span[1] - span[0]))
-            words = frozenset(normal_words(shown))
-            found.append(_Sentence(raw, *span, not found, quality, words, tuple(places.items())))
+        for (start, end), span, mine, words in zip(places, spans, nodes, forms, strict=True):
+            if found and not mine:
+                continue  # it names nothing: reading it would take time and gain nothing
+            raw = text[start:end]
+            quality = _quality(raw, plain(raw), int(self.letters[words].sum()))
+            if quality:
+                lead = not found
+                found.append(
+                    _Sentence(raw, *span, lead, quality, frozenset(words.tolist()), tuple(mine.items()))
+                )
         return found
+
+    def _between(self, chunk: int, spans: list[tuple[int, int]]) -> tuple[list[dict[int, float]], list[Ints]]:
+        """Return what each span of a chunk mentions, with the first mention's place, and its words."""
+        graph, corpus = self.graph, self.corpus
+        low, high = int(self.mention_at[chunk]), int(self.mention_at[chunk + 1])
+        at = np.searchsorted(graph.mention_start[low:high], spans).tolist()
+        starts = graph.mention_start[low:high].tolist()
+        mentioned = graph.mention_node[low:high].tolist()
+        nodes: list[dict[int, float]] = []
+        for (a, b), (start, end) in zip(at, spans, strict=True):
+            mine: dict[int, float] = {}
+            for i in range(a, b):
+                mine.setdefault(mentioned[i], (starts[i] - start) / (end - start))
+            nodes.append(mine)
+        first, last = int(corpus.token_lo[chunk]), int(corpus.token_hi[chunk])
+        at = np.searchsorted(corpus.start[first:last], spans).tolist()
+        form = corpus.form[first:last]
+        return nodes, [form[a:b] for a, b in at]
 
 
 def _choose(pool: list[tuple[int, _Sentence, dict[int, float], float]], most: int) -> list[Finding]:
@@ -133,17 +156,16 @@ def _choose(pool: list[tuple[int, _Sentence, dict[int, float], float]], most: in
     return [Finding(sentence.text, chunk, sentence.start, sentence.end) for chunk, sentence in chosen]
 
 
-def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+def _overlap(a: frozenset[int], b: frozenset[int]) -> float:
     return len(a & b) / max(min(len(a), len(b)), 1)
 
 
-def _quality(raw: str, shown: str) -> float:
+def _quality(raw: str, shown: str, letters: int) -> float:
     """Return how well a sentence stands alone, 0 to 1: its length, its letters, and how it ends."""
     wide = sum(char >= "\u2e80" for char in shown) if not shown.isascii() else 0
     size = len(shown) + wide
     if size < SHORT or size > LIMIT:
         return 0.0
-    letters = sum(char.isalpha() for char in shown)
     if letters < 0.6 * len(shown):  # numbers, code, paths; spaces make a fifth of a text
         return 0.0
     value = 1.0
@@ -155,7 +177,7 @@ def _quality(raw: str, shown: str) -> float:
     if links > LINKS:
         return 0.0
     value *= max(0.3, 1 - 1.5 * links)
-    code = sum(len(span) for span in CODE_SPAN.findall(raw))
+    code = sum(len(span) for span in CODE_SPAN.findall(raw)) if "`" in raw else 0
     value *= 1 - min(code / len(raw), 0.7)
     last = shown.rstrip("\"'”’»)")[-1:]
     if last in ":：?？؟":  # announces what follows, or asks for it

@@ -28,12 +28,15 @@ MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
 LINK_TEXT = re.compile(
     r"(?<!!)\[\[(?:[^\]|\n]*\|)?([^\]|\n]+)\]\]|(?<!!)\[([^\[\]]+)\](?:\([^)\n]*\)|\[[^\[\]]*\])|<?(https?://[^>\s]+)>?"
 )
+MARKED = re.compile(r"[][*_~=`<>\\&%^\ue000]")  # most sentences have none of these
 ROOM = re.compile(r"\s+")
 PLACE = re.compile("\ue000(\\d+)\ue001")  # private use characters stand for code spans meanwhile
 
 
 def plain(text: str) -> str:
     """Return a piece of Markdown without its markup, on one line. Inline code keeps its characters."""
+    if not MARKED.search(text):
+        return ROOM.sub(" ", text).strip()
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
