@@ -218,6 +218,7 @@ def _search_arrays(
         "graph.node_kind": np.array([KINDS.index(kind) for kind in graph.kind], dtype=np.uint8),
         "graph.node_confidence": graph.confidence,
         "graph.node_doc": graph.doc,
+        **_node_names(graph),
         "edges.source": graph.edge_source,
         "edges.target": graph.edge_target,
         "edges.kind": np.array([EDGE_KINDS.index(kind) for kind in graph.edge_kind], dtype=np.uint8),
@@ -246,3 +247,11 @@ def _places(corpus: Corpus, graph: Graph, token_terms: Ints) -> dict[str, NDArra
         "place.mention_lo": np.searchsorted(starts, base + graph.mention_start).astype(np.int32),
         "place.mention_hi": np.searchsorted(starts, base + graph.mention_end).astype(np.int32),
     }
+
+
+def _node_names(graph: Graph) -> dict[str, NDArray[Any]]:
+    """Return all nodes' names as one run of UTF-8: labels cost a search no query."""
+    names = [name.encode("utf-8", "surrogatepass") for name in graph.name]
+    ptr = np.zeros(len(names) + 1, dtype=np.int64)
+    np.cumsum([len(name) for name in names], out=ptr[1:])
+    return {"graph.name_ptr": ptr, "graph.name_data": np.frombuffer(b"".join(names), dtype=np.uint8)}

@@ -52,7 +52,9 @@ class Pool:
         self._rarity = np.minimum(space.node_idf[self.nodes] / scale, 1.0).astype(np.float32)
         self._asked = np.isin(self.nodes, np.fromiter(asked, dtype=np.int32))
         total = float(self.idf.sum()) or 1.0
-        self._weight = dict(zip(positions, (self.idf / total).tolist(), strict=True))
+        order = np.argsort(positions, kind="stable")
+        self._terms = np.array(positions, dtype=np.int32)[order]
+        self._shares = (self.idf / total)[order]
 
     def candidates(self, mass: Floats, bm25: Floats, dense: Floats | None) -> Candidates:
         """Return the candidates; ``mass``, ``bm25`` and ``dense`` are of all chunks, shape (C,).
@@ -88,17 +90,20 @@ class Pool:
         """
         out = np.zeros(len(self.nodes), dtype=np.float32)
         terms = self.space.terms(int(self.chunks[candidate]))
-        at = np.flatnonzero(np.isin(terms, list(self._weight)))
+        if not len(self._terms) or not len(self.nodes):
+            return out
+        place = np.minimum(np.searchsorted(self._terms, terms), len(self._terms) - 1)
+        at = np.flatnonzero(self._terms[place] == terms)
         if not len(at):
             return out
-        weight = np.array([self._weight[term] for term in terms[at].tolist()], dtype=np.float32)
+        weight = self._shares[place[at]]
         nodes, first, last = self.space.places(int(self.chunks[candidate]))
         before, after = first[:, None] - at[None, :], at[None, :] - last[:, None] + 1
         inside = (before <= 0) & (after <= 0)
         distance = np.where(before > 0, before, after)
         close = np.where(inside, np.float32(0), np.exp(-distance / np.float32(NEAR))) @ weight
-        place = np.minimum(np.searchsorted(self.nodes, nodes), max(len(self.nodes) - 1, 0))
-        known = np.flatnonzero(self.nodes[place] == nodes) if len(self.nodes) else place[:0]
+        place = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
+        known = np.flatnonzero(self.nodes[place] == nodes)
         np.maximum.at(out, place[known], np.minimum(close[known], 1.0))
         return out
 

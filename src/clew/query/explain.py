@@ -17,10 +17,9 @@ def explain(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking
     """Return the hits of a ranking with their documents, reasons and paths."""
     order = ranking.chunks.tolist()
     chunks = space.reader.chunks(order)
-    docs = sorted({chunk.doc for chunk in chunks})
-    documents = {document.doc: document for document in space.reader.documents(docs)}
+    documents = space.documents({chunk.doc for chunk in chunks})
     labels = {chunk.chunk: f"{documents[chunk.doc].location}:{chunk.start_line}" for chunk in chunks}
-    names = _names(space, ranking)
+    names = space.node_names({*ranking.node_seeds, *ranking.via.values()})
     terms = _matched_terms(space, lexicon, question, ranking)
     hits = []
     for place, chunk in enumerate(chunks):
@@ -29,11 +28,6 @@ def explain(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking
         why = _why(terms[place], path, parts)
         hits.append(Hit(chunk, documents[chunk.doc], float(ranking.scores[place]), parts, why, path))
     return tuple(hits)
-
-
-def _names(space: Space, ranking: Ranking) -> dict[int, str]:
-    wanted = sorted({*ranking.node_seeds, *ranking.via.values()})
-    return {node.node: node.name for node in space.reader.nodes(wanted)}
 
 
 def _path(
@@ -48,11 +42,11 @@ def _path(
     better hit that mentions the node which led here. Empty where words alone led here."""
     straight = _straight(space, chunk, ranking)
     via = ranking.via.get(chunk, -1)
-    if straight >= 0 and (via < 0 or space.defines[[chunk]].indices.tolist().count(straight)):
+    if straight >= 0 and (via < 0 or straight in space.defined_in(chunk)):
         return _over(space, straight, chunk, labels, names, "question", "names")
     if via < 0:
         return ()
-    mentioning = next((one for one in before if via in _nodes(space, one)), -1)
+    mentioning = next((one for one in before if via in space.nodes_of(one)), -1)
     if mentioning < 0:
         return ()
     first = _straight(space, mentioning, ranking)
@@ -65,22 +59,16 @@ def _over(
     space: Space, node: int, chunk: int, labels: dict[int, str], names: dict[int, str], *start: str
 ) -> tuple[Step, ...]:
     """Return the step from a node to a chunk that defines or mentions it, after a step to the node."""
-    edge = "defined_by" if node in space.defines[[chunk]].indices.tolist() else "mentioned_in"
+    edge = "defined_by" if node in space.defined_in(chunk) else "mentioned_in"
     last = Step(names[node], edge, labels[chunk], chunk)
     return (Step(start[0], start[1], names[node]), last) if start else (last,)
 
 
 def _straight(space: Space, chunk: int, ranking: Ranking) -> int:
     """Return the heaviest node that the question names and the chunk mentions, or -1."""
-    mine = set(_nodes(space, chunk))
+    mine = set(space.nodes_of(chunk).tolist())
     seeds = sorted(ranking.node_seeds, key=lambda node: (-ranking.node_seeds[node], node))
     return next((node for node in seeds if node in mine), -1)
-
-
-def _nodes(space: Space, chunk: int) -> list[int]:
-    mentions = space.mentions
-    found: list[int] = mentions.indices[mentions.indptr[chunk] : mentions.indptr[chunk + 1]].tolist()
-    return found
 
 
 def _matched_terms(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking) -> list[list[str]]:

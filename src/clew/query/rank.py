@@ -24,6 +24,7 @@ NODE_FLOOR = 2  # … but in a small index a node in this many chunks is still s
 UNDEFINED = 0.3  # weight of a seed that nothing in the corpus defines
 CHUNK_MASS = 0.05  # restart mass of the hybrid seeds, against 1 for the entity seeds
 CHUNK_SEEDS = 30
+NEIGHBOURS = 8000  # chunks of a walk at the most: about 10 ms
 # Walk for a question that names nothing defined only where this share of the chunks is linked: on
 # linked corpora that gains 1 to 1.5 points of Recall@5, on chats and news it would lose as much or more.
 LINKED = 0.5
@@ -120,6 +121,7 @@ def _decide(space: Space, seeds: Mapping[int, float], mode: str) -> tuple[bool, 
 
 
 def restart_walk(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> Walk:
+    """Walk from the seeds over their neighbourhood; masses are of all chunks (C,) and nodes (N,)."""
     nodes = np.zeros(space.n_nodes, dtype=np.float32)
     for node, weight in seeds.items():
         nodes[node] = weight
@@ -131,17 +133,42 @@ def restart_walk(space: Space, scores: Relevance, seeds: Mapping[int, float]) ->
         nodes /= nodes.sum()
         chunks *= CHUNK_MASS / max(float(chunks.sum()), 1e-9)
     gate = scores.bm25 if scores.dense is None else (scores.bm25 + scores.dense) / 2
-    return walk(space.links, chunks, nodes, gate.astype(np.float32))
+    gate = gate.astype(np.float32)
+    here = neighbourhood(space, scores.hybrid, list(seeds))
+    if here is None:
+        return walk(space.links, chunks, nodes, gate)
+    local = walk(space.links_among(here), chunks[here], nodes, gate[here])
+    mass = np.zeros(space.n_chunks, dtype=np.float32)
+    mass[here] = local.chunks
+    return Walk(mass, local.nodes)
+
+
+def neighbourhood(space: Space, hybrid: Floats, seeds: list[int]) -> Ints | None:
+    """Return the chunks that a walk can matter in, ascending; None for all of a small index.
+
+    From the seeds' chunks and the best of the hybrid ranking over the nodes that they mention, the
+    rarest first, until NEIGHBOURS chunks are found: a walk's cost is bounded, whatever the index holds.
+    """
+    if space.n_chunks <= NEIGHBOURS:
+        return None
+    back = space.links.back
+    near = [back.indices[back.indptr[node] : back.indptr[node + 1]] for node in sorted(seeds)]
+    start = np.unique(np.concatenate([top(hybrid, 4 * CHUNK_SEEDS), *near]))[: NEIGHBOURS // 4]
+    mentioned = np.unique(space.mentions[start].indices)
+    mentioned = mentioned[np.argsort(space.node_df[mentioned], kind="stable")]
+    room = np.searchsorted(np.cumsum(space.node_df[mentioned]), NEIGHBOURS - len(start))
+    reached = [back.indices[back.indptr[node] : back.indptr[node + 1]] for node in mentioned[:room].tolist()]
+    return np.unique(np.concatenate([start, *reached])).astype(np.int32)
 
 
 def _seeds(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> tuple[Seed, ...]:
     nodes = sorted(seeds, key=lambda node: (-seeds[node], node))
-    labels = {node.node: node.name for node in space.reader.nodes(nodes)}
+    labels = space.node_names(nodes)
     out = [
         Seed(
             "node",
             node,
-            labels.get(node, ""),
+            labels[node],
             seeds[node],
             "the question names it, and the notes define it"
             if space.defined[node] > 0

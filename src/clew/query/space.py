@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from clew.algo.bm25 import Postings
 from clew.algo.walk import Links
 from clew.ports import Reader
-from clew.types import Floats, Ints
+from clew.types import Document, Floats, Ints
 
 # A passage that defines a node (its title, its heading) is worth this many mentions of it.
 DEFINES = 5.0
@@ -25,6 +26,7 @@ class Space:
         self.reader = reader
         self.chunk_doc: Ints = reader.array("chunks.doc")
         self.n_chunks = len(self.chunk_doc)
+        self._documents: dict[int, Document] = {}
 
     @cached_property
     def postings(self) -> Postings:
@@ -100,6 +102,30 @@ class Space:
         weight.data = (weight.data * self.node_idf[weight.indices]).astype(np.float32)
         return Links(weight, weight.T.tocsr())
 
+    def nodes_of(self, chunk: int) -> Ints:
+        """Return the nodes that a chunk mentions or defines, ascending."""
+        found: Ints = self.mentions.indices[self.mentions.indptr[chunk] : self.mentions.indptr[chunk + 1]]
+        return found
+
+    def defined_in(self, chunk: int) -> Ints:
+        """Return the nodes that a chunk defines, ascending."""
+        found: Ints = self.defines.indices[self.defines.indptr[chunk] : self.defines.indptr[chunk + 1]]
+        return found
+
+    def documents(self, docs: Iterable[int]) -> dict[int, Document]:
+        """Return documents by position; each is read once."""
+        missing = sorted(set(docs) - self._documents.keys())
+        if missing:
+            self._documents.update((one.doc, one) for one in self.reader.documents(missing))
+        return self._documents
+
+    def node_names(self, nodes: Iterable[int]) -> dict[int, str]:
+        """Return the names of nodes by position."""
+        ptr, data = self.reader.array("graph.name_ptr"), self.reader.array("graph.name_data")
+        return {
+            node: data[ptr[node] : ptr[node + 1]].tobytes().decode("utf-8", "surrogatepass") for node in nodes
+        }
+
     @cached_property
     def linked_share(self) -> float:
         """Return the share of chunks that mention something which another chunk defines, in 0..1.
@@ -127,6 +153,11 @@ class Space:
         first = self.reader.array("place.mention_lo")[rows] - base
         last = self.reader.array("place.mention_hi")[rows] - base
         return self.reader.array("place.mention_node")[rows], first, last
+
+    def links_among(self, chunks: Ints) -> Links:
+        """Return the weighted graph of some chunks, ascending, with all nodes."""
+        forward = self.links.forward[chunks]
+        return Links(forward, forward.T.tocsr())
 
     @cached_property
     def _names(self) -> tuple[NDArray[np.uint64], Ints]:

@@ -6,7 +6,6 @@ from clew import Index, IndexOptions
 from clew.errors import NotFound, OptionError
 from clew.options import EmbedOptions
 
-
 NOTES = {
     "Ada Lovelace.md": "# Ada Lovelace\n\nAda Lovelace was born in London. She wrote the first program for "
     "the [[Analytical Engine]]. Her mother was Annabella Byron. #mathematics\n",
