@@ -19,7 +19,7 @@ NOUN_CAPITALS = frozenset(("de", "lb", "gsw", "nds"))
 SHOUT = 3  # consecutive words in capitals that make a heading or emphasis of them, not names
 ABBREVIATION_SHARE = 0.5  # of a short word's occurrences that stand before ". " and a capital
 ABBREVIATION_LETTERS = 4
-ABBREVIATION_COUNT = 2
+ABBREVIATION_COUNT = 3
 # A lower-case word belongs to names if at least half of its occurrences stand between two capitals
 # ("von" .89, "de" .75, "bin" .94 in encyclopedic English; "of" .34, "and" .20, "in" .08).
 PARTICLE_SHARE = 0.5

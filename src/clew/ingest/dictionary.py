@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.ingest.casing import Casing
-from clew.ingest.spans import Bools, Line, expand, hash_words
+from clew.ingest.inflect import find_inflected
+from clew.ingest.lookup import HashTable, find_runs
+from clew.ingest.spans import Bools, Line, hash_words
 from clew.text.tokens import normal_words, tokenize
-from clew.types import Hashes, Ints, Longs, TokenFlag
+from clew.types import Ints, Longs, TokenFlag
 
 MAX_TOKENS = 16  # of a name; a title of more words is matched by nothing
-TABLE_BITS = 24  # 16 MB: with 300,000 names 2 % of all places pass
 # Other segmentations ("DockerCompose" for "Docker Compose") only if the key and each part are long
 # enough not to meet by chance ("an a" isn't "ana"). A part may be a number next to letters.
 KEY_LETTERS = 6
@@ -87,95 +88,44 @@ def _single(word: str) -> bool:
 
 
 def find_names(line: Line, casing: Casing, names: Names, taken: Bools) -> Matches:
-    """Return the occurrences of the names outside the ``taken`` tokens, leftmost-longest by document."""
-    table = _Table(names)
-    rules = _Rules(line, casing, names)
-    none = np.zeros(0, dtype=np.int64)
-    parts: list[tuple[Longs, Longs, Longs]] = [(none, none, none)]
-    for size, place, row in _hits(line, table):
-        fits = rules.allow(place, size, row) & ~_any(taken, place, size)
-        parts.append((place[fits], place[fits] + size, row[fits]))
+    """Return the occurrences of the names outside the ``taken`` tokens, leftmost-longest by document.
+
+    Inflected forms of names count too; of two matches of one place and length the exact one wins.
+    """
+    exact = _exact(line, casing, names, ~taken)
+    parts = [exact, *find_inflected(line, casing, names.words, names.capital, ~taken)]
     lo, hi, spelling = (np.concatenate(column) for column in zip(*parts, strict=True))
-    chosen = choose(lo, hi, spelling)
+    inflected = np.arange(len(lo)) >= len(exact[0])
+    chosen = choose(lo, hi, spelling + inflected * len(names.words))
     lo, hi, spelling = lo[chosen], hi[chosen], spelling[chosen]
     return Matches(lo, hi, names.node[spelling], spelling.astype(np.int32))
 
 
-class _Table:
-    """The spellings by hash, with a table of bits before them."""
-
-    def __init__(self, names: Names) -> None:
-        self.keys = ["".join(words) for words in names.words]
-        hashes, _ = hash_words(self.keys)
-        self.order = np.argsort(hashes, kind="stable")
-        self.hashes = hashes[self.order]
-        self.bits = np.zeros(1 << TABLE_BITS, dtype=bool)
-        self.bits[self._slot(hashes)] = True
-        self.longest = max((len(words) for words in names.words), default=0)
-        # A name written as more words than it has: parts are PART_LETTERS long at least.
-        longest_key = max(map(len, self.keys), default=0)
-        self.most = min(MAX_TOKENS, max(self.longest, min(4, longest_key // PART_LETTERS)))
-
-    @staticmethod
-    def _slot(hashes: Hashes) -> Longs:
-        return (hashes >> np.uint64(64 - TABLE_BITS)).astype(np.int64)
-
-    def look_up(self, hashes: Hashes) -> tuple[Longs, Longs]:
-        """Return (index into ``hashes``, spelling) for every hash that is a spelling's."""
-        index = np.flatnonzero(self.bits[self._slot(hashes)])
-        wanted = hashes[index]
-        lo = np.searchsorted(self.hashes, wanted, side="left")
-        hi = np.searchsorted(self.hashes, wanted, side="right")
-        owner, at = expand(lo, hi)
-        return index[owner], self.order[at]
+def _exact(line: Line, casing: Casing, names: Names, free: Bools) -> tuple[Longs, Longs, Longs]:
+    """Return (lo, hi, spelling) of the names as they are spelled."""
+    keys = ["".join(words) for words in names.words]
+    rules = _Rules(line, casing, names)
+    none = np.zeros(0, dtype=np.int64)
+    parts = [(none, none, none)]
+    # A name written as more words than it has: parts are PART_LETTERS long at least.
+    most = max(max(map(len, keys), default=0) // PART_LETTERS, 1)
+    most = min(MAX_TOKENS, max(max(map(len, names.words), default=1), min(4, most)))
+    table = HashTable(hash_words(keys)[0])
+    for size, place, row in find_runs(line, *line.word_hash, table, most):
+        fits = _verified(line, keys, size, place, row) & ~_any(~free, place, size)
+        place, row = place[fits], row[fits]
+        fits = rules.allow(place, size, row)
+        parts.append((place[fits], place[fits] + size, row[fits]))
+    lo, hi, spelling = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return lo, hi, spelling
 
 
-BLOCK = 1 << 20  # tokens at a time, to stay in cache and within memory
-
-
-def _hits(line: Line, table: _Table) -> list[tuple[int, Longs, Longs]]:
-    """Return (n, places, spellings) of the runs of n tokens whose hash and string are a spelling's."""
-    value, power = line.word_hash
-    form, total = line.corpus.form, line.size
-    last = np.repeat(
-        line.corpus.doc_tokens[1:], np.diff(line.corpus.doc_tokens)
-    )  # end of each token's document
-    found: list[tuple[int, Longs, Longs]] = []
-    for size in range(1, table.most + 1):
-        found.append((size, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))
-    for begin in range(0, total, BLOCK):
-        end = min(begin + BLOCK, total)
-        hashes = np.zeros(end - begin, dtype=np.uint64)
-        for size in range(1, table.most + 1):
-            upto = min(end, total - size + 1)
-            if upto <= begin:
-                break
-            word = form[begin + size - 1 : upto + size - 1]
-            hashes = hashes[: upto - begin] * power[word] + value[word]
-            index, row = table.look_up(hashes)
-            place = index + begin
-            fits = place + size <= last[place]
-            _, places, rows = found[size - 1]
-            found[size - 1] = (
-                size,
-                np.concatenate([places, place[fits]]),
-                np.concatenate([rows, row[fits]]),
-            )
-    return [_verified(line, table, *hit) for hit in found]
-
-
-def _verified(line: Line, table: _Table, size: int, place: Longs, row: Longs) -> tuple[int, Longs, Longs]:
+def _verified(line: Line, keys: list[str], size: int, place: Longs, row: Longs) -> Bools:
     """Compare strings, once for each spelling and length: a clash of hashes must not pass."""
     distinct, first, which = np.unique(row, return_index=True, return_inverse=True)
-    same = np.array(
-        [
-            line.key(at, at + size) == table.keys[spelling]
-            for spelling, at in zip(distinct.tolist(), place[first].tolist(), strict=True)
-        ],
-        dtype=bool,
-    )
-    fits = same[which] if len(row) else np.zeros(0, dtype=bool)
-    return size, place[fits], row[fits]
+    rows = zip(distinct.tolist(), place[first].tolist(), strict=True)
+    same = np.fromiter((line.key(at, at + size) == keys[row] for row, at in rows), dtype=bool)
+    return same[which] if len(row) else np.zeros(0, dtype=bool)
 
 
 class _Rules:

@@ -23,9 +23,10 @@ from clew.ports import Progress
 from clew.text.tokens import normal_name
 from clew.types import Floats, Ints
 
-# Names in one chunk only connect nothing; a few sure ones a chunk are kept for small folders of notes.
-ONCE_A_CHUNK = 1.0
-ONCE_SURE = 0.75
+# Names in one chunk connect nothing, but a small folder of notes has few others: the sure ones are kept,
+# ONCE_SMALL a chunk at first, ONCE_LARGE in collections well beyond ONCE_CHUNKS chunks.
+ONCE_SMALL, ONCE_LARGE, ONCE_CHUNKS = 3.0, 0.5, 300
+ONCE_SURE = 0.6
 MOST_A_CHUNK = 3.0  # entities, of any kind, that structure doesn't set apart
 
 
@@ -34,8 +35,8 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     line = Line(corpus)
     casing = read_casing(line)
     links = resolve_links(corpus)
-    found = [_worthwhile(line, find_name_candidates(line, casing)), find_phrases(line, casing)]
-    register = resolve(line, links, found)
+    named = _worthwhile(line, find_name_candidates(line, casing))
+    register = resolve(line, links, named, find_phrases(line, casing))
     names = make_names(spellings(register))
     mentions = find_mentions(line, links, register, lambda taken: find_names(line, casing, names, taken))
     order = _order(register, _kept(line, register, mentions))
@@ -49,11 +50,13 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
 
 
 def _worthwhile(line: Line, found: Candidates) -> Candidates:
-    """Keep the candidates of several chunks, and the surest of one chunk within ONCE_A_CHUNK."""
+    """Keep the candidates of several chunks, and the surest of one chunk within a bound."""
     once = np.flatnonzero((found.df < 2) & (found.sure >= ONCE_SURE))
     order = once[np.lexsort((found.key[once], -found.sure[once]))]
     keep = found.df >= 2
-    keep[order[: int(ONCE_A_CHUNK * line.corpus.n_chunks)]] = True
+    n = line.corpus.n_chunks
+    share = ONCE_LARGE + (ONCE_SMALL - ONCE_LARGE) * ONCE_CHUNKS / (n + ONCE_CHUNKS)
+    keep[order[: int(share * n)]] = True
     return found.take(keep)
 
 

@@ -5,19 +5,29 @@ Scripts without case yield none here; :mod:`clew.ingest.phrases` serves them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
 
 from clew.ingest.casing import JOINING_REPEATS, PARTICLE_COUNT, PARTICLE_SHARE, Casing
 from clew.ingest.spans import Bools, Line, expand
+from clew.text.tokens import normalise, surface_words
 from clew.types import Floats, Hashes, Ints, Longs, TokenFlag
 
 MAX_TOKENS = 8  # of a name found by case; longer runs are lists or headlines
 DATED = 5  # different years after a word ("May 1990", "May 1994", …) show that it dates, not names
 NUMBERED = 10  # different numbers after a word ("Listing 1", "Listing 2", …) show that it counts things
 # How sure a capital makes it. Their order matters more than their size.
-SURE_RUN, SURE_JOINED, SURE_PART, SURE_WORD, SURE_START, SURE_ONCE = 0.8, 0.75, 0.55, 0.65, 0.4, 0.45
+SURE_RUN, SURE_JOINED, SURE_SHORT, SURE_WORD, SURE_PART, SURE_DOUBTFUL, SURE_START = (
+    0.8,  # a run of capitalised words
+    0.75,  # two of them, joined
+    0.7,  # one word that ends a longer name elsewhere
+    0.65,  # one word
+    0.55,  # part of a run
+    0.5,  # a run whose first word may be capitalised for beginning a sentence
+    0.4,  # one word, seen at beginnings of sentences alone
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ def find_name_candidates(line: Line, casing: Casing) -> Candidates:
     keep = hi - lo <= MAX_TOKENS
     lo, hi = lo[keep], hi[keep]
     groups = [
-        _whole(line, casing, lo, hi),
+        *_whole(line, casing, lo, hi),
         _parts(line, casing, lo, hi),
         _joined(line, casing, lo, hi),
         _numbered(line, casing, lo, hi),
@@ -100,15 +110,55 @@ def _spans(lo: Longs, hi: Longs, sure: Floats | float) -> Spans:
     return Spans(lo, hi, np.broadcast_to(np.asarray(sure, dtype=np.float32), lo.shape))
 
 
-def _whole(line: Line, casing: Casing, lo: Longs, hi: Longs) -> Spans:
-    """Runs as they stand. A single word needs to be mostly capitalised, and two letters."""
+def _whole(line: Line, casing: Casing, lo: Longs, hi: Longs) -> list[Spans]:
+    """Runs as they stand. A single word needs to be mostly capitalised, and two letters.
+
+    A run whose first word is known from beginnings of sentences alone may be a name less that word
+    ("Yesterday Berlin"): the rest is a candidate too.
+    """
     single = hi - lo == 1
     word = line.corpus.form[lo]
     known = casing.middle[word] > casing.lower[word]
     starting = ~known & (casing.lower[word] == 0) & _goes_on(line, casing, lo, hi, single)
-    sure = np.where(single, np.where(known, SURE_WORD, SURE_START), SURE_RUN)
-    fits = ~single | ((line.word_size[word] > 1) & ~casing.nouns[lo] & (known | starting))
-    return _spans(lo[fits], hi[fits], sure[fits])
+    doubtful = ~single & ~known & line.has(TokenFlag.SENTENCE)[lo]
+    short = _last_words(line)
+    short[line.corpus.form[hi[~single & ~casing.nouns[lo]] - 1]] = True
+    sure = np.where(
+        single, np.where(known, np.where(short[word], SURE_SHORT, SURE_WORD), SURE_START), SURE_RUN
+    )
+    sure[doubtful] = np.where(_stands_alone(line, casing, lo, hi, doubtful), SURE_DOUBTFUL, SURE_RUN)[
+        doubtful
+    ]
+    plain = ~casing.nouns[lo] | short[word] | line.has(TokenFlag.UPPER)[lo]
+    fits = ~single | ((line.word_size[word] > 1) & plain & (known | starting))
+    rest = _spans(lo[doubtful] + 1, hi[doubtful], SURE_DOUBTFUL)
+    long = rest.hi - rest.lo > 1
+    return [_spans(lo[fits], hi[fits], sure[fits]), Spans(rest.lo[long], rest.hi[long], rest.sure[long])]
+
+
+def _last_words(line: Line) -> Bools:
+    """Tell the words that end a title of several words: Goethe, of "Johann Wolfgang von Goethe"."""
+    words = line.corpus.words
+    out = np.zeros(len(words), dtype=bool)
+    for document in line.corpus.documents:
+        surfaces = surface_words(document.title)
+        if len(surfaces) > 1 and surfaces[-1][0].isupper():
+            last = normalise(surfaces[-1])
+            at = bisect_left(words, last)
+            if at < len(words) and words[at] == last:
+                out[at] = True
+    return out
+
+
+def _stands_alone(line: Line, casing: Casing, lo: Longs, hi: Longs, which: Bools) -> Bools:
+    """Tell the chosen runs that are runs elsewhere, too, without their first word.
+
+    Where every noun is capitalised, all are taken to be.
+    """
+    out = casing.nouns[lo] & which
+    others = line.hash_runs(lo[~which], hi[~which])
+    out[which] |= np.isin(line.hash_runs(lo[which] + 1, hi[which]), others)
+    return out
 
 
 def _goes_on(line: Line, casing: Casing, lo: Longs, hi: Longs, single: Bools) -> Bools:
@@ -185,6 +235,7 @@ def _joined(line: Line, casing: Casing, lo: Longs, hi: Longs) -> Spans:
     begin, end, inner_lo = lo[at], hi[at + 1], hi[at]
     form = line.corpus.form
     free = particle[form[inner_lo]] & particle[form[np.maximum(inner_lo, lo[at + 1] - 1)]]
+    free &= ~casing.nouns[begin]
     key = line.hash_runs(begin, end)
     free |= _varied_place(line, key, begin) & joining[form[inner_lo]]
     return _spans(begin[free], end[free], SURE_JOINED)
@@ -220,6 +271,8 @@ def _numbered(line: Line, casing: Casing, lo: Longs, hi: Longs) -> Spans:
     dates = _followers(line, last[year], form[end - 1][year]) >= DATED
     counts = _followers(line, last[spaced], form[end - 1][spaced]) >= NUMBERED
     keep = ~spaced | ~(counts[last] | (year & dates[last]))
+    # A year after a name is often just when: it has to recur.
+    keep &= ~(spaced & year) | _varied_place(line, line.hash_runs(begin, end), begin)
     return _spans(begin[keep], end[keep], SURE_RUN)
 
 

@@ -40,7 +40,7 @@ PHRASE_CLINGING = 0.25  # what a phrase of common words ("even though") doesn't 
 FREQUENT_LOW, FREQUENT_HIGH, FREQUENT_ROOT = 0.1, 0.5, 3.0
 # Phrases kept a chunk: where letter case shows names, few (and fewer below SHARE_FEW chunks, whose
 # statistics are weak); where nothing else shows any, more, and SHARE_LEAST at least.
-SHARE_CASED, SHARE_FEW, SHARE_UNCASED, SHARE_LEAST = 0.3, 300, 1.0, 10
+SHARE_CASED, SHARE_FEW, SHARE_UNCASED, SHARE_LEAST = 0.3, 300, 1.0, 20
 SURE_LOW, SURE_HIGH = 0.3, 0.6
 
 DENSE = regex.compile(r"[\p{Han}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]", regex.V1)
@@ -63,21 +63,24 @@ def find_phrases(line: Line, casing: Casing) -> Candidates:
     """Return the best words and phrases, a bounded number, by key."""
     corpus = line.corpus
     if not line.size or not corpus.n_chunks:
-        return _candidates(line, [])
+        return _candidates(line, [], 0)
     words = _Words(line, casing)
     found = [words.single()]
     for dense in (False, True):
         for level in _levels(line, words, dense):
             if level.size > 1:
                 found.append(_phrases(line, words, level, dense))
-    return _candidates(line, found)
+    return _candidates(line, found, _bound(line, casing))
 
 
 _Found = tuple[Longs, Longs, Longs, Longs, Floats]  # lo, hi, count, df, score
 
 
 class _Words:
-    """Counts of single words, and which are members of phrases."""
+    """Counts of single words, and which are members of phrases.
+
+    Where every noun has a capital, words are judged as in scripts without case.
+    """
 
     def __init__(self, line: Line, casing: Casing) -> None:
         corpus, n_words = line.corpus, len(line.corpus.words)
@@ -112,7 +115,8 @@ class _Words:
     def single(self) -> _Found:
         """Return the words that cling to places; names of letter case are found elsewhere."""
         named = self.casing.cased & (self.casing.middle > self.casing.lower) & ~self._nouns()
-        needed = np.where(self.casing.cased, CLINGING + CLINGING_FEW / self.line.corpus.n_chunks, 0)
+        cased = self.casing.cased & ~self._nouns()
+        needed = np.where(cased, CLINGING + CLINGING_FEW / self.line.corpus.n_chunks, 0)
         size = self.line.word_size
         fits = self.lettered & self.rare & ~named & (self.df >= LEAST_DF) & (self.clinging >= needed)
         word = np.flatnonzero(fits & (size >= SINGLE_LETTERS))
@@ -124,11 +128,11 @@ class _Words:
         return first[word], first[word] + 1, self.count[word], self.df[word], score.astype(np.float32)
 
     def _nouns(self) -> Bools:
-        """Tell the words that occur mostly in languages that capitalise nouns."""
+        """Tell the words that have a capital in mid-sentence of a language that gives one to all nouns."""
         form, n_words = self.line.corpus.form, len(self.line.corpus.words)
-        return 2 * np.bincount(form[self.casing.nouns], minlength=n_words) > np.bincount(
-            form, minlength=n_words
-        )
+        here = np.bincount(form[self.casing.nouns], minlength=n_words)
+        most = 2 * here > np.bincount(form, minlength=n_words)
+        return most & (self.casing.middle > self.casing.lower)
 
 
 class Spread:
@@ -214,7 +218,8 @@ def _phrases(line: Line, words: _Words, level: _Level, dense: bool) -> _Found:
     most = FREQUENT_HIGH if dense else 1.0
     good = (level.df >= LEAST_DF) & (level.cohesion >= COHESION[dense])
     good &= level.df <= max(most * line.corpus.n_chunks, LEAST_DF)
-    freedom = np.minimum(*(_freedom(line, level, good, side) for side in (-1, level.size)))
+    outside = ~words.member[True] if dense else None
+    freedom = np.minimum(*(_freedom(line, level, good, side, outside) for side in (-1, level.size)))
     clinging = words.spread.residual_idf(level.count, level.df)
     ends = np.maximum(words.clinging[line.corpus.form[level.first]], clinging)
     ends = np.maximum(words.clinging[line.corpus.form[level.first + level.size - 1]], ends)
@@ -228,7 +233,7 @@ def _phrases(line: Line, words: _Words, level: _Level, dense: bool) -> _Found:
     return lo, lo + level.size, level.count[which], level.df[which], score[which].astype(np.float32)
 
 
-def _freedom(line: Line, level: _Level, good: Bools, side: int) -> Floats:
+def _freedom(line: Line, level: _Level, good: Bools, side: int, outside: Bools | None) -> Floats:
     """Return the entropy, in bits, of what stands at an offset from each n-gram; breaks differ from all."""
     chosen = good[level.gram]
     at, gram = level.at[chosen], level.gram[chosen]
@@ -237,6 +242,8 @@ def _freedom(line: Line, level: _Level, good: Bools, side: int) -> Floats:
     beside = np.clip(beside, 0, line.size - 1)
     gap = np.where(side < 0, at, beside)
     broken = ~inside | line.has(TokenFlag.GAP_BREAK)[gap] | line.first_of_doc[gap]
+    if outside is not None:  # another script parts words: what follows them there varies little
+        broken |= outside[line.corpus.form[beside]]
     n_words = len(line.corpus.words)
     neighbour = np.where(broken, n_words + np.arange(len(at)), line.corpus.form[beside])
     pairs, count = np.unique(gram * np.int64(n_words + len(at) + 1) + neighbour, return_counts=True)
@@ -245,13 +252,13 @@ def _freedom(line: Line, level: _Level, good: Bools, side: int) -> Floats:
     return np.bincount(owner, weights=-share * np.log2(share), minlength=len(good)).astype(np.float32)
 
 
-def _candidates(line: Line, found: list[_Found]) -> Candidates:
+def _candidates(line: Line, found: list[_Found], bound: int) -> Candidates:
     """Keep the best within the bound, one for each key, sorted by key."""
     none = np.zeros(0, dtype=np.int64)
     empty: _Found = (none, none, none, none, none.astype(np.float32))
     lo, hi, count, df, score = (np.concatenate(column) for column in zip(empty, *found, strict=True))
     key = line.hash_runs(lo, hi)
-    order = np.lexsort((key, -score))[: _bound(line)]
+    order = np.lexsort((key, -score))[:bound]
     order = order[np.lexsort((-score[order], key[order]))]
     first = np.ones(len(order), dtype=bool)
     first[1:] = key[order][1:] != key[order][:-1]
@@ -262,14 +269,14 @@ def _candidates(line: Line, found: list[_Found]) -> Candidates:
     return Candidates(key[order], lo[order], hi[order], *columns)
 
 
-def _bound(line: Line) -> int:
+def _bound(line: Line, casing: Casing) -> int:
+    """Return how many phrases are kept. Capitals of nouns count half: they show some names."""
     words = line.corpus.words
-    if not line.size:
-        return 0
     uncased = np.fromiter((word.upper() == word.lower() for word in words), dtype=bool, count=len(words))
     letters = np.fromiter((word.isalpha() for word in words), dtype=bool, count=len(words))
     form = line.corpus.form
-    share = float((uncased & letters)[form].sum() / max(letters[form].sum(), 1))
+    blind = float((uncased & letters)[form].sum()) + 0.5 * float(casing.nouns.sum())
+    share = min(blind / max(int(letters[form].sum()), 1), 1.0)
     n = line.corpus.n_chunks
     cased = SHARE_CASED * n / (n + SHARE_FEW)
     return int((1 - share) * cased * n + share * (SHARE_LEAST + SHARE_UNCASED * n))

@@ -10,21 +10,24 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from clew.ingest.inflect import INFLECTS_NAMES, Forms, languages
 from clew.ingest.links import LinkTable
 from clew.ingest.names import Candidates
 from clew.ingest.places import chunks_at
 from clew.ingest.spans import Line
+from clew.text.stem import has_stemmer
 from clew.text.tokens import normal_name, normal_words
 from clew.types import MarkKind, NodeKind
 
 # How sure each signal makes it that something is named.
 SURE_TITLE, SURE_ALIAS, SURE_PERSON, SURE_LINK, SURE_TAG = 1.0, 0.95, 0.95, 0.9, 0.8
 SURE_HEADING, SURE_CODE, SURE_STRONG, SURE_QUOTED, SURE_LINK_TEXT = 0.7, 0.7, 0.5, 0.5, 0.6
+SURE_QUOTED_NAME = 0.75
 HEADING_WEIGHT = 0.5  # of a definition by a heading; a title's is 1
 HEADING_DECAY = 0.8  # a level deeper, less of a definition
 HEADING_TOKENS = 8  # longer headings are sentences
@@ -34,6 +37,7 @@ GENERIC_SHARE = 0.01
 # A title of more documents than this share (at least SHARED_DOCS) names the collection, not them.
 SHARED_DOCS = 20
 SHARED_SHARE = 0.02
+PARTICLE_LETTERS = 3  # of a word that may stand before or in a name without being part of its sense
 NUMBERING = re.compile(r"\s*(?:\d+[.)]\s*)+(?:\d+\s+)?|\s*[IVXLC]+[.)]\s+")
 QUALIFIER = re.compile(r"(.*\S)\s*[(（][^()（）]*[)）]\s*")
 
@@ -98,16 +102,17 @@ class Register:
         return [(entry, chunk, weight) for (entry, chunk), weight in self.defines.items()]
 
 
-def resolve(line: Line, links: LinkTable, candidates: Iterable[Candidates]) -> Register:
-    """Return the register of everything that the corpus names."""
+def resolve(line: Line, links: LinkTable, named: Candidates, phrases: Candidates) -> Register:
+    """Return the register of everything that the corpus names: structure, then case, then statistics."""
     register = Register()
     _add_documents(register, line)
     _add_people(register, line)
     _add_missing(register, links)
     _add_headings(register, line)
     _add_marks(register, line)
-    for found in candidates:
-        _add_candidates(register, line, found)
+    forms = _forms(register, line)
+    _add_candidates(register, line, named, forms, _repeats_known)
+    _add_candidates(register, line, phrases, forms, _extends_known)
     _add_tags(register, line)
     return register
 
@@ -257,6 +262,18 @@ MARK_SURE: dict[MarkKind, float] = {
     "link": SURE_LINK_TEXT,
 }
 MARK_TOKENS = 6
+QUOTED_LETTERS = 10  # characters of a quoted name in a script without case
+
+
+def quotes_name(name: str) -> bool:
+    """Tell whether what stands in quotation marks looks like a title by itself.
+
+    Every longer word has a capital; or the script has no case, and it is short.
+    """
+    if name.lower() == name.upper():
+        return 1 < len(name) <= QUOTED_LETTERS
+    words = name.split()
+    return all(word[0].isupper() or len(word) <= PARTICLE_LETTERS for word in words) and words[0][0].isupper()
 
 
 def _add_marks(register: Register, line: Line) -> None:
@@ -282,17 +299,77 @@ def _add_marks(register: Register, line: Line) -> None:
             seen[key] = (name, max(sure, MARK_SURE[mark.kind]), where, kinds)
     for key in sorted(seen):
         name, sure, where, kinds = seen[key]
-        if len(where - {-1}) >= 2 and ("code" in kinds or len(key) > 1):
-            at = register.entity(name, key, sure)
+        named = "quoted" in kinds and quotes_name(name)
+        if (len(where - {-1}) >= 2 or named) and ("code" in kinds or len(key) > 1):
+            at = register.entity(name, key, max(sure, SURE_QUOTED_NAME if named else 0))
             register.entries[at].code |= "code" in kinds
 
 
-def _add_candidates(register: Register, line: Line, found: Candidates) -> None:
-    rows = zip(found.lo.tolist(), found.hi.tolist(), found.sure.tolist(), strict=True)
-    for lo, hi, sure in rows:
+def _forms(register: Register, line: Line) -> Forms:
+    """Return what structure names, to be found in other grammatical forms."""
+    forms = Forms()
+    known = languages(line)
+    for at, surface in register.spellings:
+        words = normal_words(surface)
+        if register.by_key.get("".join(words)) == at:
+            for language in known:
+                forms.note(words, language, at)
+    return forms
+
+
+Redundant = Callable[[Register, list[str], int], bool]
+
+
+def _add_candidates(
+    register: Register, line: Line, found: Candidates, forms: Forms, redundant: Redundant
+) -> None:
+    """Add candidates, most frequent first, as entities or as forms of names that are there."""
+    words, documents = line.corpus.words, line.corpus.documents
+    order = np.lexsort((found.key, -found.df))
+    columns = (
+        found.lo[order],
+        found.hi[order],
+        found.df[order],
+        found.sure[order],
+        line.doc[found.lo[order]],
+    )
+    for lo, hi, df, sure, doc in zip(*(column.tolist() for column in columns), strict=True):
+        parts = [words[form] for form in line.corpus.form[lo:hi].tolist()]
+        key = "".join(parts)
         surface = line.surface(lo, hi)
-        if surface:
-            register.entity(surface, line.key(lo, hi), sure)
+        if not surface or (key not in register.by_key and redundant(register, parts, df)):
+            continue
+        language = documents[doc].language
+        inflects = has_stemmer(language) and (hi - lo > 1 or language in INFLECTS_NAMES or surface.islower())
+        if key not in register.by_key and inflects:
+            other = forms.find(parts, language)
+            if other >= 0:
+                register.spellings[other, surface] = None
+                register.by_key[key] = other
+                register.entries[other].sure = max(register.entries[other].sure, sure)
+                continue
+        at = register.entity(surface, key, sure)
+        if inflects:
+            forms.note(parts, language, at)
+
+
+def _repeats_known(register: Register, parts: list[str], df: int) -> bool:
+    """Tell whether a run seen once ends with a known name of several words: "Professor Ernst Abbe"."""
+    return df < 2 and any("".join(parts[cut:]) in register.by_key for cut in range(1, len(parts) - 1))
+
+
+def _extends_known(register: Register, parts: list[str], df: int) -> bool:
+    """Tell whether a phrase is a known name with a particle before or after it: "to Cairo", 从长安."""
+
+    def known(part: list[str]) -> bool:
+        at = register.by_key.get("".join(part)) if part else None
+        return at is not None and register.entries[at].sure >= SURE_HEADING
+
+    first, last = len(parts[0]) <= PARTICLE_LETTERS, len(parts[-1]) <= PARTICLE_LETTERS
+    if (first and known(parts[1:])) or (last and known(parts[:-1])):
+        return True
+    inner = range(2, len(parts) - 1)
+    return first and any(known(parts[1:cut]) for cut in inner if len("".join(parts[1:cut])) > 1)
 
 
 def _add_tags(register: Register, line: Line) -> None:

@@ -59,9 +59,9 @@ SNOWBALL = {
     "yi": "yiddish",
 }
 
-# The article with what is glued before it (and, with, like, so, to): the prefixes of light10 (Larkey
-# et al. 2007). Snowball leaves some of them.
-_ARABIC_ARTICLE = re.compile("^(?:وال|بال|كال|فال|لل|ال)(?=...)")
+# The article with what is glued before it (and, with, like, so, to), and "and" alone: the prefixes of
+# light10 (Larkey et al. 2007). Snowball leaves some of them.
+_ARABIC_ARTICLE = re.compile("^(?:(?:وال|بال|كال|فال|لل|ال)(?=...)|و(?=....))")
 
 _stemmers = threading.local()  # a Stemmer object keeps a buffer and isn't safe to share between threads
 

@@ -1,0 +1,165 @@
+"""Inflected forms of names: "Києві" is Київ, "Goethes" Goethe, "smart pointers" a smart pointer.
+
+Two forms are one word if they have one stem in the text's language and differ only at the end.
+Stemmers go further than inflection ("university" and "universal" have one stem), hence the second
+condition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from clew.ingest.casing import Casing
+from clew.ingest.lookup import HashTable, find_runs
+from clew.ingest.spans import Bools, Line, hash_words
+from clew.text.stem import has_stemmer, stem_words
+from clew.types import Hashes, Longs, TokenFlag
+
+# Languages whose names take endings (cases, the genitive -s). Elsewhere "Williams" isn't a form of
+# William, and names of one word are compared as they stand.
+_CODES = "ar bs cs da de el et fi hr hu hy lt lv nb nn no pl ro ru sk sl sr sv ta tr uk"
+INFLECTS_NAMES = frozenset(re.findall(r"\w+", _CODES))
+LEAST_LETTERS = 4  # of a word that may be inflected
+# What may differ at the end, in letters: (shorter word's rest, longer word's rest).
+REST_NAMES, REST_PLURAL = (3, 5), (1, 3)
+
+
+def languages(line: Line) -> list[str]:
+    """Return the corpus' languages that have a stemmer."""
+    return sorted({d.language for d in line.corpus.documents if has_stemmer(d.language)})
+
+
+def inflected(one: str, other: str, language: str) -> bool:
+    """Tell whether two words of one stem differ as forms of one word do."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < LEAST_LETTERS:
+        return False
+    rest = REST_NAMES if language in INFLECTS_NAMES else REST_PLURAL
+    if language == "ar":  # the article and conjunctions stand before the word
+        return True
+    common = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return 2 * common >= len(short) and len(short) - common <= rest[0] and len(long) - common <= rest[1]
+
+
+class Forms:
+    """Finds an earlier entry of which a name is a form; one for the whole corpus."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, str], list[tuple[tuple[str, ...], int]]] = {}
+
+    def note(self, words: Sequence[str], language: str, entry: int) -> None:
+        """Remember a name's words (normal forms)."""
+        key = (language, " ".join(stem_words(words, language)))
+        self._entries.setdefault(key, []).append((tuple(words), entry))
+
+    def find(self, words: Sequence[str], language: str) -> int:
+        """Return the first entry that was noted with a form of these words, or -1."""
+        key = (language, " ".join(stem_words(words, language)))
+        for other, entry in self._entries.get(key, ()):
+            if all(inflected(a, b, language) for a, b in zip(words, other, strict=False)):
+                return entry
+        return -1
+
+
+def find_inflected(
+    line: Line, casing: Casing, words: Sequence[tuple[str, ...]], capital: Bools, free: Bools
+) -> Iterator[tuple[Longs, Longs, Longs]]:
+    """Yield (lo, hi, row) of the runs of ``free`` tokens that are forms of names, language by language.
+
+    ``words`` (R,) are the names' normal forms, ``capital`` (R,) whether they are written with one.
+    """
+    vocabulary = sorted({word for row in words for word in row})
+    place = {word: i for i, word in enumerate(vocabulary)}
+    flat = np.array([place[word] for row in words for word in row], dtype=np.int64)
+    count = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+    begin = np.cumsum(count) - count
+    for language in languages(line):
+        in_language = np.array([d.language == language for d in line.corpus.documents])[line.doc] & free
+        if in_language.any() and len(words):
+            found = _Language(line, casing, language, vocabulary, flat, begin, count)
+            yield found.runs(words, capital, in_language)
+
+
+def _row_hashes(words: Sequence[str], flat: Longs, begin: Longs, count: Longs) -> Hashes:
+    """Return the hash of each row's words, joined; ``flat[begin[i]:begin[i] + count[i]]`` are row i's."""
+    value, power = hash_words(words)
+    hashes = np.zeros(len(count), dtype=np.uint64)
+    for step in range(int(count.max())):
+        which = np.flatnonzero(count > step)
+        word = flat[begin[which] + step]
+        hashes[which] = hashes[which] * power[word] + value[word]
+    return hashes
+
+
+class _Language:
+    """The names and the words of one language by their stems."""
+
+    def __init__(
+        self,
+        line: Line,
+        casing: Casing,
+        language: str,
+        vocabulary: Sequence[str],
+        flat: Longs,
+        begin: Longs,
+        count: Longs,
+    ) -> None:
+        self.line, self.casing, self.language, self.count = line, casing, language, count
+        self.exact = _row_hashes(vocabulary, flat, begin, count)
+        self.table = HashTable(_row_hashes(stem_words(vocabulary, language), flat, begin, count))
+
+    def runs(
+        self, words: Sequence[tuple[str, ...]], capital: Bools, free: Bools
+    ) -> tuple[Longs, Longs, Longs]:
+        """Return (lo, hi, row) of the free runs that are inflected forms of the rows' names."""
+        line, corpus = self.line, self.line.corpus
+        value, power = hash_words(stem_words(corpus.words, self.language))
+        none = np.zeros(0, dtype=np.int64)
+        parts = [(none, none, none)]
+        unbroken = self.casing.glued
+        for size, place, row in find_runs(line, value, power, self.table, int(self.count.max())):
+            fits = self.count[row] == size
+            for step in range(size):
+                fits &= free[place + step] & (unbroken[place + step] if step else True)
+            fits &= self._cased(place, size, capital[row])
+            place, row = place[fits], row[fits]
+            fits = self._forms(place, size, row, words)
+            parts.append((place[fits], place[fits] + size, row[fits]))
+        lo, hi, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return lo, hi, rows
+
+    def _cased(self, place: Longs, size: int, capital: Bools) -> Bools:
+        """Tell the runs whose letter case fits: a name with a capital needs one."""
+        flags, form = self.line.corpus.flags[place], self.line.corpus.form[place]
+        shows = (flags & TokenFlag.CAPITAL) != 0
+        starts = (flags & (TokenFlag.SENTENCE | TokenFlag.HEADING)) != 0
+        cased = self.casing.cased[form]
+        if size > 1:
+            fits: Bools = ~capital | shows | ~cased
+        elif self.language in INFLECTS_NAMES:
+            fits = ~capital | ~cased | (shows & ~(starts & self.casing.ordinary[form]))
+        else:
+            fits = ~capital | self.casing.ordinary[form]
+        return fits
+
+    def _forms(self, place: Longs, size: int, row: Longs, words: Sequence[tuple[str, ...]]) -> Bools:
+        """Tell the runs that differ from the name, and as forms do; each distinct pair is looked at once."""
+        hashes = self.line.hash_runs(place, place + size)
+        differs = np.flatnonzero(hashes != self.exact[row])
+        order = differs[np.lexsort((row[differs], hashes[differs]))]
+        change = np.ones(len(order), dtype=bool)
+        change[1:] = (hashes[order][1:] != hashes[order][:-1]) | (row[order][1:] != row[order][:-1])
+        good = np.zeros(int(change.sum()), dtype=bool)
+        vocabulary, form = self.line.corpus.words, self.line.corpus.form
+        for i, at in enumerate(order[change].tolist()):
+            run = [vocabulary[word] for word in form[place[at] : place[at] + size].tolist()]
+            name = words[row[at]]
+            good[i] = all(inflected(a, b, self.language) for a, b in zip(run, name, strict=True))
+        fits = np.zeros(len(row), dtype=bool)
+        fits[order] = good[np.cumsum(change) - 1]
+        return fits
