@@ -70,7 +70,8 @@ def write_notes(folder: Path, source: Sequence[str], size: int) -> None:
         while length < NOTE_BYTES:
             block = rng.choice(source)
             if rng.random() < 0.3:
-                block += f" {rng.choice(names)} {rng.choice(names)} was there: [[Note {rng.randrange(number + 1)}]]."
+                other = rng.randrange(number + 1)
+                block += f" {rng.choice(names)} {rng.choice(names)} was there: [[Note {other}]]."
             if rng.random() < 0.2:
                 parts.append(f"## {rng.choice(names)} {rng.choice(source)[:20].split()[0]}\n")
             parts.append(block + "\n")
@@ -83,8 +84,23 @@ def write_notes(folder: Path, source: Sequence[str], size: int) -> None:
         number += 1
 
 
-SYLLABLES = tuple(
-    "Ba Da Fe Go Ha Jo Ka Lu Mo Na Or Pa Qui Ro Sa Te Um Va We Xi Yo Zu Shen Thal Bren Krist Vor".split()
+SYLLABLES = (
+    "Ba",
+    "Da",
+    "Fe",
+    "Go",
+    "Jo",
+    "Ka",
+    "Lu",
+    "Mo",
+    "Or",
+    "Qui",
+    "Ro",
+    "Te",
+    "We",
+    "Yo",
+    "Shen",
+    "Thal",
 )
 
 
