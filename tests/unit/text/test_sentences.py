@@ -31,7 +31,7 @@ def split(text: str) -> list[str]:
         ("A title\n\nA text\nof two lines", ["A title", "A text\nof two lines"]),
         ("Items:\n- one\n- two\n1. three", ["Items:", "- one", "- two", "1. three"]),
         ("The [[Tide Gauge No. 3]] runs. Good.", ["The [[Tide Gauge No. 3]] runs.", "Good."]),
-        ("Siehe Nr. 5 und рис. 4. Ende.", ["Siehe Nr. 5 und рис. 4.", "Ende."]),
+        ("Siehe Nr. 5 und рис. 400. Ende.", ["Siehe Nr. 5 und рис. 400.", "Ende."]),
         ("Read [What? Why.](a.md) now. `a. B` too.", ["Read [What? Why.](a.md) now.", "`a. B` too."]),
         ("  padded.   text  ", ["padded.   text"]),
     ],
