@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from clew.options import AnswerOptions
@@ -78,15 +78,21 @@ class Remembering:
 
 
 class _RememberingEmbedder:
-    """An embedder that keeps the vectors of questions."""
+    """An embedder that keeps the vectors that one question needs."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.name, self.dimension = embedder.name, embedder.dimension
         self.window, self.languages = embedder.window, embedder.languages
         self.tokenizer = embedder.tokenizer
-        self.embed = embedder.embed
         self._questions: dict[str, Floats] = {}
+        self._texts: dict[tuple[str, ...], Floats] = {}
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        key = tuple(texts)
+        if key not in self._texts:
+            self._texts[key] = self._embedder.embed(texts)
+        return self._texts[key]
 
     def embed_question(self, text: str) -> Floats:
         if text not in self._questions:

@@ -62,14 +62,17 @@ def characters(chunk: Chunk, document: Document, start: int, end: int) -> tuple[
         first = len(data[: start - chunk.start].decode(encoding, errors))
         last = first + len(data[start - chunk.start : end - chunk.start].decode(encoding, errors))
         return first, last
-    # Damaged bytes are one character each, whatever their number: count from the end that is whole.
-    for first in range(len(text) + 1):
-        span = source_span(text, first, first, chunk.start, chunk.end, encoding)
-        if span is None or span[0] != start:
-            continue
-        for last in range(first, len(text) + 1):
-            if source_span(text, last, last, chunk.start, chunk.end, encoding) == (end, end):
-                return first, last
+    # Damaged bytes are one character each, whatever their number: only what stands before the first or
+    # after the last of them can be placed.
+    head, tail = text.find("\ufffd"), text.rfind("\ufffd") + 1
+    before, after = text[:head].encode(encoding, errors), text[tail:].encode(encoding, errors)
+    if end - chunk.start <= len(before):
+        first = len(before[: start - chunk.start].decode(encoding, errors))
+        return first, len(before[: end - chunk.start].decode(encoding, errors))
+    skipped = chunk.end - len(after)
+    if head >= 0 and start >= skipped:
+        first = tail + len(after[: start - skipped].decode(encoding, errors))
+        return first, tail + len(after[: end - skipped].decode(encoding, errors))
     return None
 
 

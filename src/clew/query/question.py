@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clew.ports import Embedder
 from clew.query.model import Engine
 from clew.text.terms import is_single
 from clew.text.tokens import normal_words
@@ -24,6 +25,9 @@ SAMPLE = 512
 # development folders can and can't answer.
 COVERED_SURELY, COVERED, CLOSE = 0.75, 0.6, 0.5
 SOME_COVERED, SOME_CLOSE = 0.3, 0.32
+# The weight of a word that the question would mean the same without; and what it must mean to be telling.
+LEAST_SALIENCE, SALIENT = 0.1, 0.3
+SALIENCE_WORDS = 16  # a longer question isn't asked 17 times over
 JUDGED = 8  # hits
 # Without vectors the words alone decide.
 COVERED_ALONE = 0.4
@@ -36,13 +40,18 @@ TELLING_MISSING = 1000
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the question: the index terms that it may stand as, and its weight (its idf; for a word that
-    the notes don't have the highest there is)."""
+    """A word of the question, with the index terms that it may stand as.
+
+    ``weight`` is its idf (that of a rare word, if the notes don't have it) × its salience. ``salient``: the
+    question would mean something else without it; ``telling``: it picks some of the passages.
+    """
 
     name: str
     forms: frozenset[str]
+    idf: float
     weight: float
     known: bool
+    salient: bool
     telling: bool
 
 
@@ -77,14 +86,41 @@ def read_question(question: str, engine: Engine) -> Question:
     highest = math.log1p((count - 0.5) / 1.5)
     least = min(math.log1p((1 - TELLING_SHARE) / TELLING_SHARE), highest / 2)
     missing = highest * min(1.0, math.log1p(count) / math.log1p(TELLING_MISSING))
+    vector = engine.embedder.embed_question(question) if engine.embedder and question.strip() else None
+    salience = _salience(question, engine.embedder) if vector is not None else {}
     words: list[Word] = []
     for name in dict.fromkeys(_words(question)):
         weights = engine.lexicon.weights(name)
         known = any(weights.values())
-        weight = max(weights.values(), default=0.0) if known else missing
-        words.append(Word(name, frozenset(weights), weight, known, known and weight >= least))
-    vector = engine.embedder.embed_question(question) if engine.embedder and question.strip() else None
+        idf = max(weights.values(), default=0.0) if known else missing
+        meant = salience.get(name, 1.0)
+        salient = meant >= SALIENT
+        telling = salient and idf >= least
+        weight = idf * (LEAST_SALIENCE + (1 - LEAST_SALIENCE) * meant)
+        words.append(Word(name, frozenset(weights), idf, weight, known, salient, telling))
     return Question(question, tuple(_without_noise(words)), _defined(question, engine), vector)
+
+
+def _salience(question: str, embedder: Embedder | None) -> dict[str, float]:
+    """Return how much of the question's meaning goes with each word, 0 to 1; 1 for the one it needs most.
+
+    That is one minus the cosine of the question with and without the word: no list of any language tells
+    "what" from what it asks about, and idf alone doesn't either, because notes seldom ask. Scripts
+    without spaces, and questions that are long, are left alone.
+    """
+    words = normal_words(question)
+    if embedder is None or not 2 <= len(words) <= SALIENCE_WORDS or any(map(is_single, words)):
+        return {}
+    texts = [" ".join(words), *(" ".join(words[:i] + words[i + 1 :]) for i in range(len(words)))]
+    vectors = embedder.embed(texts)
+    lost = np.maximum(1.0 - vectors[1:] @ vectors[0], 0.0)
+    most = float(lost.max())
+    if most <= 0:
+        return {}
+    out: dict[str, float] = {}
+    for word, value in zip(words, (lost / most).tolist(), strict=True):
+        out[word] = max(out.get(word, 0.0), value)
+    return out
 
 
 def _defined(question: str, engine: Engine) -> tuple[int, ...]:
@@ -158,14 +194,17 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
         return False
     highest = math.log1p((max(engine.reader.count("chunks"), 1) - 0.5) / 1.5)
     common = min(math.log1p((1 - COMMON_SHARE) / COMMON_SHARE), highest / 2)
-    special = sum(1 for word in asked.words if not word.known or word.weight > common)
+    special = sum(1 for word in asked.words if word.salient and (not word.known or word.idf > common))
     meant = _meant(asked, engine, closeness)
     if meant >= MEANT_SURELY:
         return True
     if asked.named or closest(asked, engine, closeness) >= WHOLE_CLOSE:
         return False
+    if meant >= MEANT or not special:
+        return True
+    # Meaning tells better than counting, so that words are counted only where there is no embedder.
     few = special <= WHOLE_SPECIAL + lenient and len(asked.words) >= WHOLE_WORDS
-    return meant >= MEANT or not special or few
+    return few and not closeness.on
 
 
 def _meant(asked: Question, engine: Engine, closeness: Closeness) -> float:
@@ -263,9 +302,9 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
     covered = max(
         (question.share(question.covered(hit_terms(hit, engine))) for hit in hits[:JUDGED]), default=0.0
     )
-    telling = any(word.telling for word in question.words)
+    telling = any(word.telling and word.known for word in question.words)
     close = closeness.of_hits(hits[:JUDGED])
-    missing = tuple(word.name for word in question.words if not word.known)
+    missing = tuple(word.name for word in question.words if not word.known and word.salient)
     if closeness.on:
         found = close >= CLOSE or (telling and covered >= COVERED and close >= SOME_CLOSE / 2)
         found = found or (telling and covered >= COVERED_SURELY)

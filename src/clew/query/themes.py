@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ CHILD = 0.5
 class Scored:
     """A report with its share of the passages, what it holds of the question and how close it is (0 to 1).
 
-    ``hits`` are the places of the hits that belong to it, with how much of each does.
+    ``hits`` are the places of the hits that belong to it.
     """
 
     report: Report
@@ -37,7 +37,7 @@ class Scored:
     passages: float = 0.0
     covered: float = 0.0
     close: float = 0.0
-    hits: Mapping[int, float] = field(default_factory=dict)
+    hits: frozenset[int] = frozenset()
 
     @property
     def score(self) -> float:
@@ -80,7 +80,11 @@ def select(
     while rows:
         reports = reader.reports([row.community for row in rows])
         considered += len(reports)
-        found = [_score(report, level, asked, belongs, closeness, engine) for report in reports]
+        shares = belongs.shares([row.community for row in rows])
+        found = [
+            _score(report, level, asked, share, closeness, engine)
+            for report, share in zip(reports, shares, strict=True)
+        ]
         relevant = {item.report.community: item for item in found if item.relevant}
         parent = {row.community: row.parent for row in rows}
         for community, item in relevant.items():
@@ -119,25 +123,33 @@ class _Belonging:
             self.nodes.append(nodes)
             self.idf.append(np.log1p(chunks / np.maximum(df[nodes], 1).astype(np.float64)))
 
-    def of(self, community: int) -> tuple[float, dict[int, float]]:
-        """Return the community's share of all passages, and of each hit where it has any."""
-        members = np.array(self.reader.members(community), dtype=np.int64)
-        shares: dict[int, float] = {}
-        for place, (nodes, idf) in enumerate(zip(self.nodes, self.idf, strict=True)):
-            if len(nodes):
-                share = float(idf[np.isin(nodes, members)].sum() / idf.sum())
-                if share > 0:
-                    shares[place] = share
+    def shares(self, communities: Sequence[int]) -> list[tuple[float, frozenset[int]]]:
+        """Return each community's share of the passages, and the places of the hits that belong to it.
+
+        A hit belongs to the one that has most of it: what hubs leave in all the others says nothing.
+        """
+        table = np.zeros((len(communities), len(self.nodes)))
+        for row, community in enumerate(communities):
+            members = np.array(self.reader.members(community), dtype=np.int64)
+            for place, (nodes, idf) in enumerate(zip(self.nodes, self.idf, strict=True)):
+                if len(nodes):
+                    table[row, place] = idf[np.isin(nodes, members)].sum() / idf.sum()
         total = sum(self.weight)
-        passages = sum(self.weight[place] * share for place, share in shares.items())
-        return (passages / total if total > 0 else 0.0), shares
+        if not table.size or total <= 0:
+            return [(0.0, frozenset())] * len(communities)
+        winner = np.where(table.max(axis=0) > 0, table.argmax(axis=0), -1)
+        found = []
+        for row in range(len(communities)):
+            mine = np.flatnonzero(winner == row).tolist()
+            found.append((sum(self.weight[place] for place in mine) / total, frozenset(mine)))
+        return found
 
 
 def _score(
     report: Report,
     level: int,
     asked: Question,
-    belongs: _Belonging,
+    share: tuple[float, frozenset[int]],
     closeness: Closeness,
     engine: Engine,
 ) -> Scored:
@@ -146,8 +158,7 @@ def _score(
     covered = asked.share(asked.covered(_terms(text, engine)))
     chunks = sorted({finding.chunk for finding in report.findings})
     close = max(closeness.of_chunks(chunks), default=0.0)
-    passages, hits = belongs.of(report.community)
-    return Scored(report, level, passages, covered, close, hits)
+    return Scored(report, level, share[0], covered, close, share[1])
 
 
 def _terms(text: str, engine: Engine) -> set[str]:

@@ -20,7 +20,6 @@ WORTH = (
 )
 COVERED = 0.5  # share of the question in a report's own finding, for one that tells a theme
 READ = 14  # passages whose sentences may tell a theme
-MINE = 0.3  # share of a passage that must belong to a community for it to tell its theme
 WHOLE = "The themes of highest rating answer a question that picks no part of the notes"
 PART = "The themes that the best passages share answer it"
 NO_REPORTS = "The index has no reports, because its notes hold nothing to group."
@@ -132,9 +131,7 @@ def _part(
 
 
 def _best(pool: Sequence[Candidate], item: Scored, used: set[str]) -> Candidate | None:
-    mine = (
-        c for c in pool if c.unit.kind != "code" and c.text not in used and item.hits.get(c.hit, 0.0) >= MINE
-    )
+    mine = (c for c in pool if c.unit.kind != "code" and c.text not in used and c.hit in item.hits)
     return next(mine, None)
 
 
