@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from clew.ingest.casing import Casing
 from clew.ingest.inflect import find_inflected
-from clew.ingest.lookup import HashTable, find_runs
-from clew.ingest.spans import Bools, Line, hash_words
-from clew.text.tokens import normal_words, tokenize
+from clew.ingest.lookup import WHOLE, HashTable, find_runs
+from clew.ingest.spans import Bools, Line, distinct, hash_words
+from clew.text.tokens import JOINERS, TOKEN
 from clew.types import Ints, Longs, TokenFlag
 
 MAX_TOKENS = 16  # of a name; a title of more words is matched by nothing
@@ -54,33 +54,30 @@ class Matches:
     spelling: Ints
 
 
-def make_names(rows: Sequence[tuple[int, str, bool]]) -> Names:
-    """Return the table of (node, surface, may stand in code), without spellings that can't be matched."""
-    kept: list[tuple[int, tuple[str, ...], int, bool, bool]] = []
-    for node, surface, code in rows:
-        words, breaks = spell(surface)
-        if words and len(words) <= MAX_TOKENS and not (len(words) == 1 and _single(words[0])):
-            kept.append((node, words, breaks, surface != surface.lower(), code))
+def make_names(rows: Sequence[tuple[int, str, tuple[str, ...], bool]]) -> Names:
+    """Return the table of (node, surface, normal forms, may stand in code); what can't match is left out."""
+    kept = [
+        row
+        for row in rows
+        if row[2] and len(row[2]) <= MAX_TOKENS and not (len(row[2]) == 1 and _single(row[2][0]))
+    ]
     return Names(
         np.array([row[0] for row in kept], dtype=np.int32),
-        tuple(row[1] for row in kept),
-        np.array([row[2] for row in kept], dtype=np.uint32),
+        tuple(row[2] for row in kept),
+        np.array([_breaks(row[1]) for row in kept], dtype=np.uint32),
+        np.array([row[1] != row[1].lower() for row in kept], dtype=bool),
         np.array([row[3] for row in kept], dtype=bool),
-        np.array([row[4] for row in kept], dtype=bool),
     )
 
 
-def spell(surface: str) -> tuple[tuple[str, ...], int]:
-    """Return a name's normal forms and the bits of its gaps that are breaks ("Washington, D.C.": 0b1)."""
-    words = tuple(normal_words(surface))
-    plain = surface.replace(" ", "").replace("-", "").isalnum()
-    if plain or len(words) < 2:
-        return words, 0
-    flags = tokenize(surface, [(0, len(surface.encode("utf-8", "surrogatepass")))]).flags
+def _breaks(surface: str) -> int:
+    """Return the bits of a name's gaps that are breaks ("Washington, D.C.": 0b1)."""
+    if surface.replace(" ", "").replace("-", "").isalnum():
+        return 0
     bits = 0
-    for gap, flag in enumerate(flags.tolist()[1:MAX_TOKENS]):
-        bits |= bool(flag & TokenFlag.GAP_BREAK) << gap
-    return words, bits
+    for gap, text in enumerate(TOKEN.split(surface)[2:-1:2][: MAX_TOKENS - 1]):
+        bits |= bool(text.strip() and text not in JOINERS) << gap
+    return bits
 
 
 def _single(word: str) -> bool:
@@ -111,7 +108,9 @@ def _exact(line: Line, casing: Casing, names: Names, free: Bools) -> tuple[Longs
     most = max(max(map(len, keys), default=0) // PART_LETTERS, 1)
     most = min(MAX_TOKENS, max(max(map(len, names.words), default=1), min(4, most)))
     table = HashTable(hash_words(keys)[0])
-    for size, place, row in find_runs(line, *line.word_hash, table, most):
+    long = ["".join(words[:WHOLE]) for words in names.words if len(words) > WHOLE]
+    longer = HashTable(hash_words(long)[0])
+    for size, place, row in find_runs(line, *line.word_hash, table, most, longer):
         fits = _verified(line, keys, size, place, row) & ~_any(~free, place, size)
         place, row = place[fits], row[fits]
         fits = rules.allow(place, size, row)
@@ -147,7 +146,7 @@ class _Rules:
         self.code = line.has(TokenFlag.CODE)
         lower, middle = casing.lower, casing.middle
         self.word = (lower > 0) & (lower >= WORD_SHARE * (lower + middle))
-        pairs = np.unique(line.corpus.form * np.int64(line.corpus.n_chunks + 1) + line.chunk + 1)
+        pairs = distinct(line.corpus.form * np.int64(line.corpus.n_chunks + 1) + line.chunk + 1)
         df = np.bincount(pairs // (line.corpus.n_chunks + 1), minlength=len(line.corpus.words))
         self.common = casing.ordinary & (df > max(COMMON_SHARE * line.corpus.n_chunks, 3))
 

@@ -20,7 +20,6 @@ from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
 from clew.ports import Progress
-from clew.text.tokens import normal_name
 from clew.types import Floats, Ints
 
 # Names in one chunk connect nothing, but a small folder of notes has few others: the sure ones are kept,
@@ -88,10 +87,11 @@ def _order(register: Register, keep: Bools) -> Ints:
 
 def _graph(register: Register, order: Ints, number: Ints, mentions: Mentions, edges: Edges) -> Graph:
     nodes = [register.entries[at] for at in order.tolist()]
-    names = sorted(
-        {(int(number[at]), surface) for at, surface in register.spellings if number[at] >= 0}
-        | {(at, node.name) for at, node in enumerate(nodes)}
-    )
+    keys = {(at, node.name): node.key for at, node in enumerate(nodes)}
+    for (at, surface), words in register.spellings.items():
+        if number[at] >= 0:
+            keys[int(number[at]), surface] = "".join(words) or surface.strip()
+    names = sorted(keys)
     defines = sorted(
         (int(number[at]), chunk, weight)
         for (at, chunk), weight in register.defines.items()
@@ -106,7 +106,7 @@ def _graph(register: Register, order: Ints, number: Ints, mentions: Mentions, ed
         confidence=np.array([node.sure for node in nodes], dtype=np.float32),
         name_node=_ints(at for at, _ in names),
         name_surface=tuple(surface for _, surface in names),
-        name_key=tuple(normal_name(surface) for _, surface in names),
+        name_key=tuple(keys[name] for name in names),
         mention_node=mentions.node,
         mention_chunk=mentions.chunk,
         mention_start=mentions.start,

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from clew.ingest.casing import Casing
-from clew.ingest.lookup import HashTable, find_runs
+from clew.ingest.lookup import WHOLE, HashTable, find_runs
 from clew.ingest.spans import Bools, Line, hash_words
-from clew.text.stem import has_stemmer, stem_words
+from clew.text.stem import has_stemmer, stem, stem_words
 from clew.types import Hashes, Longs, TokenFlag
 
 # Languages whose names take endings (cases, the genitive -s). Elsewhere "Williams" isn't a form of
@@ -49,21 +49,28 @@ def inflected(one: str, other: str, language: str) -> bool:
 class Forms:
     """Finds an earlier entry of which a name is a form; one for the whole corpus."""
 
-    def __init__(self) -> None:
+    def __init__(self, line: Line, known: Sequence[str]) -> None:
         self._entries: dict[tuple[str, str], list[tuple[tuple[str, ...], int]]] = {}
+        self._stems: dict[str, dict[str, str]] = {}
+        for language in known:  # all at once: a call for each word costs more than the stemming
+            forms, stems = line.stems(language)
+            words = [line.corpus.words[form] for form in forms.tolist()]
+            self._stems[language] = dict(zip(words, stems, strict=True))
 
     def note(self, words: Sequence[str], language: str, entry: int) -> None:
         """Remember a name's words (normal forms)."""
-        key = (language, " ".join(stem_words(words, language)))
-        self._entries.setdefault(key, []).append((tuple(words), entry))
+        self._entries.setdefault((language, self._key(words, language)), []).append((tuple(words), entry))
 
     def find(self, words: Sequence[str], language: str) -> int:
         """Return the first entry that was noted with a form of these words, or -1."""
-        key = (language, " ".join(stem_words(words, language)))
-        for other, entry in self._entries.get(key, ()):
+        for other, entry in self._entries.get((language, self._key(words, language)), ()):
             if all(inflected(a, b, language) for a, b in zip(words, other, strict=False)):
                 return entry
         return -1
+
+    def _key(self, words: Sequence[str], language: str) -> str:
+        stems = self._stems.setdefault(language, {})
+        return " ".join([stems.get(word) or stems.setdefault(word, stem(word, language)) for word in words])
 
 
 def find_inflected(
@@ -89,7 +96,7 @@ def _row_hashes(words: Sequence[str], flat: Longs, begin: Longs, count: Longs) -
     """Return the hash of each row's words, joined; ``flat[begin[i]:begin[i] + count[i]]`` are row i's."""
     value, power = hash_words(words)
     hashes = np.zeros(len(count), dtype=np.uint64)
-    for step in range(int(count.max())):
+    for step in range(int(count.max(initial=0))):
         which = np.flatnonzero(count > step)
         word = flat[begin[which] + step]
         hashes[which] = hashes[which] * power[word] + value[word]
@@ -111,18 +118,24 @@ class _Language:
     ) -> None:
         self.line, self.casing, self.language, self.count = line, casing, language, count
         self.exact = _row_hashes(vocabulary, flat, begin, count)
-        self.table = HashTable(_row_hashes(stem_words(vocabulary, language), flat, begin, count))
+        stems = stem_words(vocabulary, language)
+        self.table = HashTable(_row_hashes(stems, flat, begin, count))
+        long = np.flatnonzero(count > WHOLE)
+        self.longer = HashTable(_row_hashes(stems, flat, begin[long], np.minimum(count[long], WHOLE)))
 
     def runs(
         self, words: Sequence[tuple[str, ...]], capital: Bools, free: Bools
     ) -> tuple[Longs, Longs, Longs]:
         """Return (lo, hi, row) of the free runs that are inflected forms of the rows' names."""
         line, corpus = self.line, self.line.corpus
-        value, power = hash_words(stem_words(corpus.words, self.language))
+        forms, stems = line.stems(self.language)
+        value = np.zeros(len(corpus.words), dtype=np.uint64)
+        power = np.zeros(len(corpus.words), dtype=np.uint64)
+        value[forms], power[forms] = hash_words(stems)
         none = np.zeros(0, dtype=np.int64)
         parts = [(none, none, none)]
         unbroken = self.casing.glued
-        for size, place, row in find_runs(line, value, power, self.table, int(self.count.max())):
+        for size, place, row in find_runs(line, value, power, self.table, int(self.count.max()), self.longer):
             fits = self.count[row] == size
             for step in range(size):
                 fits &= free[place + step] & (unbroken[place + step] if step else True)

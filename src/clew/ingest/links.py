@@ -48,11 +48,12 @@ class LinkTable:
 
 def resolve_links(corpus: Corpus) -> LinkTable:
     """Return where the corpus' links lead; links out of it and to media are left out."""
-    places = _Places(corpus)
     rows: list[tuple[int, int, int, int, str]] = []
+    linked = any(analysis.links for analysis in corpus.analyses)
+    places = _Places(corpus) if linked else None
     for document, analysis in zip(corpus.documents, corpus.analyses, strict=True):
         for link in analysis.links:
-            found = places.find(document.key, document.doc, link)
+            found = places.find(document.doc, link) if places is not None else None
             if found is not None and found[0] != document.doc:
                 rows.append((document.doc, link.start, link.end, *found))
     rows.sort()
@@ -92,7 +93,7 @@ class _Places:
                 if mark.kind == "alias":
                     self.alias[normal_name(mark.name)].append(doc)
 
-    def find(self, key: str, doc: int, link: Link) -> tuple[int, str] | None:
+    def find(self, doc: int, link: Link) -> tuple[int, str] | None:
         """Return (document, "") or (-1, name of a missing note); None if the link leads elsewhere."""
         target = link.target.strip().replace("\\", "/")
         if not target or link.kind == "image" or SCHEME.match(target) or target.startswith("//"):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from clew.ingest.spans import Line, expand
+from clew.ingest.spans import Line, distinct, expand
 from clew.types import Hashes, Longs
 
 TABLE_BITS = 24  # 16 MB: with 300,000 names 2 % of all places pass
+WHOLE = 4  # words up to which all runs are looked up
 BLOCK = 1 << 20  # tokens at a time, to stay in cache and within memory
 
 
@@ -35,12 +36,13 @@ class HashTable:
 
 
 def find_runs(
-    line: Line, value: Hashes, power: Hashes, table: HashTable, most: int
+    line: Line, value: Hashes, power: Hashes, table: HashTable, most: int, longer: HashTable
 ) -> list[tuple[int, Longs, Longs]]:
     """Return (n, places, rows) for n from 1 to ``most``: runs of n tokens whose hash is a row's.
 
     A run lies within one document. ``value`` and ``power`` (V,) are the words' hashes and B^length, of
-    their normal forms or their stems.
+    their normal forms or their stems. ``longer`` holds the hashes of the first WHOLE words of names of
+    more words: few places begin like one, and only these are followed further.
     """
     form, total = line.corpus.form, line.size
     bounds = line.corpus.doc_tokens
@@ -48,17 +50,18 @@ def find_runs(
     places: list[list[Longs]] = [[np.zeros(0, dtype=np.int64)] for _ in range(most)]
     rows: list[list[Longs]] = [[np.zeros(0, dtype=np.int64)] for _ in range(most)]
     for begin in range(0, total, BLOCK):
-        end = min(begin + BLOCK, total)
-        hashes = np.zeros(end - begin, dtype=np.uint64)
+        at = np.arange(begin, min(begin + BLOCK, total))
+        hashes = np.zeros(len(at), dtype=np.uint64)
         for size in range(1, most + 1):
-            upto = min(end, total - size + 1)
-            if upto <= begin:
-                break
-            word = form[begin + size - 1 : upto + size - 1]
-            hashes = hashes[: upto - begin] * power[word] + value[word]
+            inside = at + size <= last[at]
+            if size > WHOLE or not inside.all():
+                at, hashes = at[inside], hashes[inside]
+            word = form[at + size - 1]
+            hashes = hashes * power[word] + value[word]
             index, row = table.find(hashes)
-            place = index + begin
-            fits = place + size <= last[place]
-            places[size - 1].append(place[fits])
-            rows[size - 1].append(row[fits])
+            places[size - 1].append(at[index])
+            rows[size - 1].append(row)
+            if size == WHOLE:
+                go_on = distinct(longer.find(hashes)[0])
+                at, hashes = at[go_on], hashes[go_on]
     return [(i + 1, np.concatenate(places[i]), np.concatenate(rows[i])) for i in range(most)]

@@ -11,7 +11,7 @@ from clew.ingest.dictionary import Matches
 from clew.ingest.links import LinkTable
 from clew.ingest.places import chunks_at, tokens_in
 from clew.ingest.resolve import Register, tag_names
-from clew.ingest.spans import Bools, Line, expand
+from clew.ingest.spans import Bools, Line, distinct, expand
 from clew.text.tokens import normal_name
 from clew.types import Ints, Longs
 
@@ -30,7 +30,7 @@ class Mentions:
 
     def df(self, n: int) -> Longs:
         """Count the chunks that mention each of n nodes."""
-        pairs = np.unique(self.chunk.astype(np.int64) * max(n, 1) + self.node)
+        pairs = distinct(self.chunk.astype(np.int64) * max(n, 1) + self.node)
         return np.bincount(pairs % max(n, 1), minlength=n)
 
     def renumber(self, number: Ints) -> Mentions:

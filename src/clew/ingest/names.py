@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.ingest.casing import JOINING_REPEATS, PARTICLE_COUNT, PARTICLE_SHARE, Casing
-from clew.ingest.spans import Bools, Line, expand
+from clew.ingest.spans import Bools, Line, distinct, expand
 from clew.text.tokens import normalise, surface_words
 from clew.types import Floats, Hashes, Ints, Longs, TokenFlag
 
@@ -81,9 +81,9 @@ def group_spans(line: Line, spans: Spans) -> Candidates:
     first[1:] = key[1:] != key[:-1]
     number = np.cumsum(first) - 1
     n = int(first.sum())
-    pairs = np.unique(number * np.int64(line.corpus.n_chunks + 1) + line.chunk[lo] + 1)
+    pairs = distinct(number * np.int64(line.corpus.n_chunks + 1) + line.chunk[lo] + 1)
     df = np.bincount(pairs // (line.corpus.n_chunks + 1), minlength=n)
-    spots = np.unique(number * np.int64(line.size + 1) + lo) // (line.size + 1)
+    spots = distinct(number * np.int64(line.size + 1) + lo) // (line.size + 1)
     return Candidates(
         key[first],
         lo[first],
@@ -279,5 +279,5 @@ def _numbered(line: Line, casing: Casing, lo: Longs, hi: Longs) -> Spans:
 def _followers(line: Line, word: Ints, after: Ints) -> Longs:
     """Count the different words after each word, shape (V,)."""
     n_words = max(len(line.corpus.words), 1)
-    pairs = np.unique(word * np.int64(n_words) + after)
+    pairs = distinct(word * np.int64(n_words) + after)
     return np.bincount(pairs // n_words, minlength=n_words)

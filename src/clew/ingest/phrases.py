@@ -19,7 +19,7 @@ import regex
 
 from clew.ingest.casing import Casing
 from clew.ingest.names import Candidates
-from clew.ingest.spans import Bools, Line
+from clew.ingest.spans import Bools, Line, distinct
 from clew.types import Floats, Ints, Longs, TokenFlag
 
 WORD_LETTERS = 3  # shorter words of spaced scripts are no parts of phrases
@@ -103,7 +103,7 @@ class _Words:
     def _counts(self, unit: Ints, n_units: int) -> tuple[Longs, Longs]:
         """Return how often each word occurs, and in how many units."""
         form, n_words = self.line.corpus.form[self.live], len(self.line.corpus.words)
-        pairs = np.unique(form * np.int64(n_units + 1) + unit[self.live])
+        pairs = distinct(form * np.int64(n_units + 1) + unit[self.live])
         return np.bincount(form, minlength=n_words), np.bincount(pairs // (n_units + 1), minlength=n_words)
 
     def _clinging(self) -> Floats:
@@ -185,7 +185,7 @@ def _levels(line: Line, words: _Words, dense: bool) -> Iterator[_Level]:
                 key, return_index=True, return_inverse=True, return_counts=True
             )
             gram, first = gram64.astype(np.int32), at[first_at]
-            pairs = np.unique(gram * np.int64(line.corpus.n_chunks) + line.chunk[at])
+            pairs = distinct(gram * np.int64(line.corpus.n_chunks) + line.chunk[at])
             df = np.bincount(pairs // line.corpus.n_chunks, minlength=len(count))
             cohesion = _cohesion(size, first, count, grams, counts, total)
             if not len(count):

@@ -10,7 +10,7 @@ from clew.ingest.links import LinkTable
 from clew.ingest.mentions import Mentions
 from clew.ingest.places import chunks_at
 from clew.ingest.resolve import Register, tag_names
-from clew.ingest.spans import Line
+from clew.ingest.spans import Line, distinct
 from clew.text.tokens import normal_name
 from clew.types import Floats, Ints, MarkKind
 
@@ -110,16 +110,16 @@ def _mentioned(line: Line, documents: Ints, mentions: Mentions) -> Statements:
 def _together(line: Line, number: Ints, mentions: Mentions) -> Statements:
     """Nodes that occur together above chance, with places that hold both."""
     n_nodes = int(number.max(initial=-1)) + 1
-    pairs = np.unique(mentions.chunk.astype(np.int64) * max(n_nodes, 1) + mentions.node)
+    pairs = distinct(mentions.chunk.astype(np.int64) * max(n_nodes, 1) + mentions.node)
     chunk, node = (pairs // max(n_nodes, 1)).astype(np.int32), (pairs % max(n_nodes, 1)).astype(np.int32)
     found = count_pairs(chunk, node, line.corpus.n_chunks, n_nodes)
     pair, at = found.place_pair, found.place_chunk
     a, b = found.a[pair], found.b[pair]
     # Mentions are sorted by chunk and start: the first of a node in a chunk is the first of its pair.
     key = mentions.chunk.astype(np.int64) * max(n_nodes, 1) + mentions.node
-    distinct, first = np.unique(key, return_index=True)
-    one = first[np.searchsorted(distinct, at.astype(np.int64) * max(n_nodes, 1) + a)]
-    two = first[np.searchsorted(distinct, at.astype(np.int64) * max(n_nodes, 1) + b)]
+    keys, first = np.unique(key, return_index=True)
+    one = first[np.searchsorted(keys, at.astype(np.int64) * max(n_nodes, 1) + a)]
+    two = first[np.searchsorted(keys, at.astype(np.int64) * max(n_nodes, 1) + b)]
     start = np.minimum(mentions.start[one], mentions.start[two])
     end = np.maximum(mentions.end[one], mentions.end[two])
     return state("co_occurs_with", a, b, found.weight[pair], (at, start, end))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,13 +64,13 @@ class Register:
     """Nodes, their names, and what defines them.
 
     ``by_key`` is what the dictionary pass goes by: a key names one entry. ``spellings`` holds every
-    (entry, surface) pair; ``defines`` (entry, chunk, weight); ``claimed`` (entry, document, weight)
-    for entities that documents define together.
+    (entry, surface) pair with its normal forms; ``defines`` (entry, chunk, weight); ``claimed`` (entry,
+    document, weight) for entities that documents define together.
     """
 
     entries: list[Entry] = field(default_factory=list)
     by_key: dict[str, int] = field(default_factory=dict)
-    spellings: dict[tuple[int, str], None] = field(default_factory=dict)
+    spellings: dict[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
     defines: dict[tuple[int, int], float] = field(default_factory=dict)
     claimed: dict[tuple[int, int], float] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)
@@ -81,7 +81,15 @@ class Register:
         self.entries.append(entry)
         return len(self.entries) - 1
 
-    def entity(self, surface: str, key: str, sure: float, *, structural: bool = False) -> int:
+    def entity(
+        self,
+        surface: str,
+        key: str,
+        sure: float,
+        *,
+        structural: bool = False,
+        words: Sequence[str] | None = None,
+    ) -> int:
         """Return the entry that a key names, made as an entity if there is none; note the spelling."""
         at = self.by_key.get(key)
         if at is None:
@@ -90,8 +98,13 @@ class Register:
         entry = self.entries[at]
         entry.sure = max(entry.sure, sure)
         entry.structural |= structural
-        self.spellings[at, surface] = None
+        self.spell(at, surface, words)
         return at
+
+    def spell(self, entry: int, surface: str, words: Sequence[str] | None = None) -> None:
+        """Note a name of an entry; ``words`` are its normal forms, where they are known."""
+        if (entry, surface) not in self.spellings:
+            self.spellings[entry, surface] = tuple(normal_words(surface) if words is None else words)
 
     def define(self, entry: int, chunk: int, weight: float) -> None:
         if weight > 0 and weight > self.defines.get((entry, chunk), 0.0):
@@ -117,14 +130,14 @@ def resolve(line: Line, links: LinkTable, named: Candidates, phrases: Candidates
     return register
 
 
-def spellings(register: Register) -> list[tuple[int, str, bool]]:
-    """Return the rows of the dictionary pass: every spelling whose key is its entry's, or no one else's."""
-    rows = []
-    for _, surface in register.spellings:
-        owner = register.by_key.get(normal_name(surface))
+def spellings(register: Register) -> list[tuple[int, str, tuple[str, ...], bool]]:
+    """Return the rows of the dictionary pass: each spelling with the entry that its key names."""
+    rows = set()
+    for (_, surface), words in register.spellings.items():
+        owner = register.by_key.get("".join(words)) if words else None
         if owner is not None:
-            rows.append((owner, surface, register.entries[owner].code))
-    return sorted(set(rows))
+            rows.add((owner, surface, words, register.entries[owner].code))
+    return sorted(rows)
 
 
 # --- documents -----------------------------------------------------------------------------------
@@ -161,7 +174,7 @@ def _add_documents(register: Register, line: Line) -> None:
         for rank, found in zip(claims, surfaces, strict=True):
             for surface in found:
                 if surface.strip():
-                    register.spellings[at, surface] = None
+                    register.spell(at, surface)
                 if names_something(surface):
                     rank[normal_name(surface)].setdefault(at, surface)
     for rank, sure in zip(claims, (SURE_TITLE, SURE_ALIAS, SURE_ALIAS), strict=True):
@@ -216,7 +229,7 @@ def _add_people(register: Register, line: Line) -> None:
                     register.by_key[key] = person
                 at = person
             register.people[key] = at
-            register.spellings[at, name] = None
+            register.spell(at, name)
 
 
 def _add_missing(register: Register, links: LinkTable) -> None:
@@ -307,11 +320,10 @@ def _add_marks(register: Register, line: Line) -> None:
 
 def _forms(register: Register, line: Line) -> Forms:
     """Return what structure names, to be found in other grammatical forms."""
-    forms = Forms()
     known = languages(line)
-    for at, surface in register.spellings:
-        words = normal_words(surface)
-        if register.by_key.get("".join(words)) == at:
+    forms = Forms(line, known)
+    for (at, _), words in register.spellings.items():
+        if words and register.by_key.get("".join(words)) == at:
             for language in known:
                 forms.note(words, language, at)
     return forms
@@ -344,11 +356,11 @@ def _add_candidates(
         if key not in register.by_key and inflects:
             other = forms.find(parts, language)
             if other >= 0:
-                register.spellings[other, surface] = None
+                register.spell(other, surface, parts)
                 register.by_key[key] = other
                 register.entries[other].sure = max(register.entries[other].sure, sure)
                 continue
-        at = register.entity(surface, key, sure)
+        at = register.entity(surface, key, sure, words=parts)
         if inflects:
             forms.note(parts, language, at)
 
@@ -385,7 +397,7 @@ def _add_tags(register: Register, line: Line) -> None:
         key = normal_name(name)
         at = register.add(Entry("tag", name, key, -1, SURE_TAG, True, name.casefold()))
         register.tags[name.casefold()] = at
-        register.spellings[at, name] = None
+        register.spell(at, name)
         other = register.by_key.setdefault(key, at)
         if other != at:
             register.same[at, other] = 1.0
