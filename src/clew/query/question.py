@@ -173,6 +173,8 @@ WHOLE_CLOSE = 0.42
 WHOLE_MEANING = (
     ("en", "What are these notes about?"),
     ("en", "What are the main topics and themes?"),
+    ("en", "What is in this collection of documents?"),
+    ("en", "Give me a summary and an overview of everything here."),
     ("de", "Worum geht es in diesen Notizen?"),
     ("uk", "Про що ці нотатки, які головні теми?"),
     ("es", "¿De qué tratan estas notas?"),
