@@ -19,6 +19,7 @@ from clew.ingest.phrases import find_phrases
 from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
+from clew.ingest.variants import add_acronyms, add_variants
 from clew.ports import Progress
 from clew.types import Floats, Ints
 
@@ -36,6 +37,8 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     links = resolve_links(corpus)
     named = _worthwhile(line, find_name_candidates(line, casing))
     register = resolve(line, links, named, find_phrases(line, casing))
+    add_acronyms(register, line)
+    add_variants(register, line, casing)
     names = make_names(spellings(register))
     mentions = find_mentions(line, links, register, lambda taken: find_names(line, casing, names, taken))
     order = _order(register, _kept(line, register, mentions))

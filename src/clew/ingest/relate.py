@@ -10,7 +10,7 @@ from clew.ingest.links import LinkTable
 from clew.ingest.mentions import Mentions
 from clew.ingest.places import chunks_at
 from clew.ingest.resolve import Register, tag_names
-from clew.ingest.spans import Line, distinct
+from clew.ingest.spans import Line, distinct, expand
 from clew.text.tokens import normal_name
 from clew.types import Floats, Ints, MarkKind
 
@@ -31,6 +31,7 @@ def relate(
         _mentioned(line, documents, mentions),
         _together(line, number, mentions),
         _same(register, number),
+        _last_words(line, register, number, mentions),
     ]
 
 
@@ -132,3 +133,30 @@ def _same(register: Register, number: Ints) -> Statements:
         if number[a] >= 0 and number[b] >= 0
     )
     return state("same_as", [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+
+
+# "Tolkien" is J. R. R. Tolkien if at least this share of the documents with the short name have the long
+# one too. The edge weighs as much as that share, times LAST_WORD, or more where the long name is defined.
+LAST_WORD_SHARE = 0.5
+LAST_WORD, LAST_WORD_DEFINED = 0.6, 0.8
+
+
+def _last_words(line: Line, register: Register, number: Ints, mentions: Mentions) -> Statements:
+    """Last words used alone for the one longer name that ends so."""
+    rows = sorted((number[a], number[b]) for a, b in register.last_words if number[a] >= 0 and number[b] >= 0)
+    short, long = (np.array([row[i] for row in rows], dtype=np.int64) for i in (0, 1))
+    n_docs = max(len(line.corpus.documents), 1)
+    places = distinct(mentions.node.astype(np.int64) * n_docs + line.corpus.chunk_doc[mentions.chunk])
+    lo, hi = (np.searchsorted(places, key * n_docs) for key in (short, short + 1))
+    pair, at = expand(lo, hi)
+    wanted = long[pair] * n_docs + places[at] % n_docs
+    found = places[np.minimum(np.searchsorted(places, wanted), len(places) - 1)] == wanted
+    both = np.bincount(pair[found], minlength=len(rows))
+    share = both / np.maximum(hi - lo, 1)
+    defined = np.zeros(int(number.max(initial=-1)) + 1, dtype=bool)
+    kinds = [(at, entry.kind) for at, entry in zip(number.tolist(), register.entries, strict=True)]
+    defined[[at for at, kind in kinds if at >= 0 and kind in ("document", "person")]] = True
+    weight = share * np.where(defined[long], LAST_WORD_DEFINED, LAST_WORD)
+    keep = share >= LAST_WORD_SHARE
+    ends = short[keep].astype(np.int32), long[keep].astype(np.int32)
+    return state("same_as", *ends, weight[keep].astype(np.float32))

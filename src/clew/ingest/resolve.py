@@ -65,7 +65,8 @@ class Register:
 
     ``by_key`` is what the dictionary pass goes by: a key names one entry. ``spellings`` holds every
     (entry, surface) pair with its normal forms; ``defines`` (entry, chunk, weight); ``claimed`` (entry,
-    document, weight) for entities that documents define together.
+    document, weight) for entities that documents define together. ``same`` weighs pairs that are one
+    thing; ``last_words`` holds (short, long) pairs that may be, if they occur together.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -76,6 +77,7 @@ class Register:
     tags: dict[str, int] = field(default_factory=dict)
     people: dict[str, int] = field(default_factory=dict)
     same: dict[tuple[int, int], float] = field(default_factory=dict)
+    last_words: dict[tuple[int, int], None] = field(default_factory=dict)
 
     def add(self, entry: Entry) -> int:
         self.entries.append(entry)
@@ -275,6 +277,7 @@ MARK_SURE: dict[MarkKind, float] = {
     "link": SURE_LINK_TEXT,
 }
 MARK_TOKENS = 6
+EDGES = " \t\n,.;:!?…،؛。，、"  # what a sentence leaves at the edges of what it sets apart
 QUOTED_LETTERS = 10  # characters of a quoted name in a script without case
 
 
@@ -304,9 +307,10 @@ def _add_marks(register: Register, line: Line) -> None:
     seen: dict[str, tuple[str, float, set[int], set[str]]] = {}
     for (_, mark), chunk in zip(rows, chunks, strict=True):
         words = normal_words(mark.name)
-        if words and len(words) <= MARK_TOKENS and names_something(mark.name):
+        shown = mark.name.strip(EDGES)
+        if shown and words and len(words) <= MARK_TOKENS and names_something(mark.name):
             key = "".join(words)
-            name, sure, where, kinds = seen.get(key, (mark.name, 0.0, set(), set()))
+            name, sure, where, kinds = seen.get(key, (shown, 0.0, set(), set()))
             where.add(chunk)
             kinds.add(mark.kind)
             seen[key] = (name, max(sure, MARK_SURE[mark.kind]), where, kinds)
