@@ -20,10 +20,10 @@ SHOUT = 3  # consecutive words in capitals that make a heading or emphasis of th
 ABBREVIATION_SHARE = 0.5  # of a short word's occurrences that stand before ". " and a capital
 ABBREVIATION_LETTERS = 4
 ABBREVIATION_COUNT = 3
-# A lower-case word belongs to names if at least half of its occurrences stand between two capitals
+# A lower-case word belongs to names if most of its occurrences stand between two capitals
 # ("von" .89, "de" .75, "bin" .94 in encyclopedic English; "of" .34, "and" .20, "in" .08).
-PARTICLE_SHARE = 0.5
-PARTICLE_COUNT = 3
+PARTICLE_SHARE = 0.6
+PARTICLE_COUNT = 5
 # Other words join only names that recur. They must at least sometimes stand in recurring ones: of
 # the triples "A of B" 61 % recur, "A and B" 19 %, "A or B" 13 %, "A married B" 24 %.
 JOINING_REPEATS = 0.3

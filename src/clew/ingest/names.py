@@ -220,7 +220,10 @@ def _varied(key: Hashes, wider: Hashes) -> Bools:
 
 def _joined(line: Line, casing: Casing, lo: Longs, hi: Longs) -> Spans:
     """Two runs with one or two lower-case words between them, if these belong or the whole recurs."""
-    alone = (hi - lo == 1) & (line.word_size[line.corpus.form[lo]] == 1)  # "I", "A" by itself
+    first_word = line.corpus.form[lo]
+    # "I" by itself, or a word that may have its capital from the beginning of a sentence alone.
+    alone = line.has(TokenFlag.SENTENCE)[lo] & (casing.middle[first_word] == 0)
+    alone = (hi - lo == 1) & (alone | (line.word_size[first_word] == 1))
     lo, hi = lo[~alone], hi[~alone]
     if len(lo) < 2:
         return _spans(lo[:0], hi[:0], SURE_JOINED)

@@ -38,6 +38,7 @@ PHRASE_CLINGING = 0.25  # what a phrase of common words ("even though") doesn't 
 # A word in more chunks than this share carries no topic. Small collections are about few things, and
 # their topics are in many of their chunks: half of 10 chunks, a third of 100, a tenth from 900 on.
 FREQUENT_LOW, FREQUENT_HIGH, FREQUENT_ROOT = 0.1, 0.5, 3.0
+FREQUENT_LEAST = 8  # chunks; fewer are never too many for a phrase
 # Phrases kept a chunk: where letter case shows names, few (and fewer below SHARE_FEW chunks, whose
 # statistics are weak); where nothing else shows any, more, and SHARE_LEAST at least.
 SHARE_CASED, SHARE_FEW, SHARE_UNCASED, SHARE_LEAST = 0.3, 300, 1.0, 20
@@ -217,8 +218,8 @@ def _phrases(line: Line, words: _Words, level: _Level, dense: bool) -> _Found:
     """Return the n-grams of a level that are phrases."""
     most = FREQUENT_HIGH if dense else 1.0
     good = (level.df >= LEAST_DF) & (level.cohesion >= COHESION[dense])
-    good &= level.df <= max(most * line.corpus.n_chunks, LEAST_DF)
-    outside = ~words.member[True] if dense else None
+    good &= level.df <= max(most * line.corpus.n_chunks, FREQUENT_LEAST)
+    outside = ~words.member[dense]
     freedom = np.minimum(*(_freedom(line, level, good, side, outside) for side in (-1, level.size)))
     clinging = words.spread.residual_idf(level.count, level.df)
     ends = np.maximum(words.clinging[line.corpus.form[level.first]], clinging)
@@ -233,8 +234,12 @@ def _phrases(line: Line, words: _Words, level: _Level, dense: bool) -> _Found:
     return lo, lo + level.size, level.count[which], level.df[which], score[which].astype(np.float32)
 
 
-def _freedom(line: Line, level: _Level, good: Bools, side: int, outside: Bools | None) -> Floats:
-    """Return the entropy, in bits, of what stands at an offset from each n-gram; breaks differ from all."""
+def _freedom(line: Line, level: _Level, good: Bools, side: int, outside: Bools) -> Floats:
+    """Return the entropy, in bits, of what stands at an offset from each n-gram.
+
+    Breaks differ from all else. So do words that are no members of phrases: function words, and, in
+    dense scripts, another script; they part phrases, though they vary little ("the", の).
+    """
     chosen = good[level.gram]
     at, gram = level.at[chosen], level.gram[chosen]
     beside = at + side
@@ -242,8 +247,7 @@ def _freedom(line: Line, level: _Level, good: Bools, side: int, outside: Bools |
     beside = np.clip(beside, 0, line.size - 1)
     gap = np.where(side < 0, at, beside)
     broken = ~inside | line.has(TokenFlag.GAP_BREAK)[gap] | line.first_of_doc[gap]
-    if outside is not None:  # another script parts words: what follows them there varies little
-        broken |= outside[line.corpus.form[beside]]
+    broken |= outside[line.corpus.form[beside]]
     n_words = len(line.corpus.words)
     neighbour = np.where(broken, n_words + np.arange(len(at)), line.corpus.form[beside])
     pairs, count = np.unique(gram * np.int64(n_words + len(at) + 1) + neighbour, return_counts=True)
