@@ -137,6 +137,11 @@ class _Rules:
         self.sizes = np.zeros((n_rows, MAX_TOKENS), dtype=np.int16)
         for i, words in enumerate(names.words):
             self.sizes[i, : len(words)] = [min(len(word), 32767) for word in words]
+        self.ends_in_number = np.fromiter(
+            (len(words) == 2 and words[1].isdigit() and words[0].isalpha() for words in names.words),
+            dtype=bool,
+            count=n_rows,
+        )
         self.key_size = self.sizes.sum(axis=1, dtype=np.int64)
         self.least_part = np.where(self.sizes > 0, self.sizes, 32767).min(axis=1) if n_rows else self.count
         self.hard = line.has(TokenFlag.GAP_BREAK) & ~casing.glued
@@ -169,7 +174,9 @@ class _Rules:
         return fits
 
     def _numbered(self, place: Longs, size: int, row: Longs) -> Bools:
-        """Tell the hits that split a name of one word before its number: "GPT-4" for "GPT4"."""
+        """Tell the hits that split a name before its number or don't: "GPT-4" for "GPT4", and the reverse."""
+        if size == 1:
+            return self.ends_in_number[row]
         if size != 2:
             return np.zeros(len(place), dtype=bool)
         digits = self.line.has(TokenFlag.DIGIT)
