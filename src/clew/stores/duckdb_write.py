@@ -75,11 +75,9 @@ def _insert(connection: duckdb.DuckDBPyConnection, name: str, columns: Columns) 
     if not len(next(iter(columns.values()))):
         return
     connection.register("columns_given", columns)
-    try:
-        listed = ", ".join(columns)
-        connection.execute(f"INSERT INTO {name} ({listed}) SELECT {listed} FROM columns_given")
-    finally:
-        connection.unregister("columns_given")
+    listed = ", ".join(columns)
+    connection.execute(f"INSERT INTO {name} ({listed}) SELECT {listed} FROM columns_given")
+    connection.unregister("columns_given")  # not after a failure: it would hide the reason
 
 
 def _insert_arrays(connection: duckdb.DuckDBPyConnection, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -209,7 +209,7 @@ def _communities(n_nodes: int, texts: Sequence[str], bounds: NDArray[np.int32]) 
         "report_findings": {
             "community": list(range(n)),
             "rank": [0] * n,
-            "text": [texts[0]] * n,
+            "text": list(texts[:1]) * n,
             "chunk": [0] * n,
             "start_byte": [int(bounds[0, 0])] * n if n else [],
             "end_byte": [int(bounds[0, 1])] * n if n else [],
