@@ -105,7 +105,7 @@ def _exact(line: Line, casing: Casing, names: Names, free: Bools) -> tuple[Longs
     none = np.zeros(0, dtype=np.int64)
     parts = [(none, none, none)]
     # A name written as more words than it has: parts are PART_LETTERS long at least.
-    most = max(max(map(len, keys), default=0) // PART_LETTERS, 1)
+    most = max(max(map(len, keys), default=0) // PART_LETTERS, 2)
     most = min(MAX_TOKENS, max(max(map(len, names.words), default=1), min(4, most)))
     table = HashTable(hash_words(keys)[0])
     long = ["".join(words[:WHOLE]) for words in names.words if len(words) > WHOLE]
