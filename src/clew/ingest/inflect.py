@@ -147,14 +147,15 @@ class _Language:
         return lo, hi, rows
 
     def _cased(self, place: Longs, size: int, capital: Bools) -> Bools:
-        """Tell the runs whose letter case fits: a name with a capital needs one."""
+        """Tell the runs whose letter case fits: a name of one word with a capital needs one."""
         flags, form = self.line.corpus.flags[place], self.line.corpus.form[place]
         shows = (flags & TokenFlag.CAPITAL) != 0
         starts = (flags & (TokenFlag.SENTENCE | TokenFlag.HEADING)) != 0
         cased = self.casing.cased[form]
+        fits: Bools = np.ones(len(place), dtype=bool)
         if size > 1:
-            fits: Bools = ~capital | shows | ~cased
-        elif self.language in INFLECTS_NAMES:
+            return fits
+        if self.language in INFLECTS_NAMES:
             fits = ~capital | ~cased | (shows & ~(starts & self.casing.ordinary[form]))
         else:
             fits = ~capital | self.casing.ordinary[form]
