@@ -13,10 +13,13 @@ from clew.ingest.places import chunks_at, tokens_in
 from clew.ingest.resolve import Register, tag_names
 from clew.ingest.spans import Bools, Line, distinct, expand
 from clew.text.tokens import normal_name
-from clew.types import Ints, Longs
+from clew.types import Ints, Longs, TokenFlag
 
 # A link of more words is a sentence: what it names within is looked for as well.
 LINK_TOKENS = 6
+# A word in more of the chunks than this says nothing by occurring; in a small folder, in more than so many.
+EVERYDAY = 0.05
+EVERYDAY_FLOOR = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,29 @@ def find_mentions(
         short = (hi > lo) & (hi - lo <= LINK_TOKENS)
         _, at = expand(lo[short], hi[short])
         taken[at] = True
-    matches = find(taken)
+    matches = _telling(line, find(taken), len(register.entries))
     parts = [_in_chunks(line, matches.node, matches.lo, matches.hi)]
     parts += [_spans_in_chunks(line, entry, span, lo, hi) for entry, span, lo, hi in marked]
     node, chunk, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
     return sort_mentions(node, chunk, start, end)
+
+
+def _telling(line: Line, matches: Matches, n: int) -> Matches:
+    """Leave out words of everyday use: one token, mostly not capitalised, in EVERYDAY of the chunks.
+
+    A heading "Functions" or an emphasised *to* makes a name of a word that occurs everywhere; nobody
+    who reads "to" thinks of it, and four in five mentions in a technical book were of that kind. What
+    structure marks (a link, a tag) stays.
+    """
+    chunk = line.chunk[matches.lo].astype(np.int64)
+    pairs = distinct(matches.node.astype(np.int64) * max(line.corpus.n_chunks, 1) + np.maximum(chunk, 0))
+    df = np.bincount(pairs // max(line.corpus.n_chunks, 1), minlength=n)
+    single = matches.hi - matches.lo == 1
+    small = single & ~line.has(TokenFlag.CAPITAL)[matches.lo]
+    mostly = np.bincount(matches.node, small, minlength=n) > 0.5 * np.bincount(matches.node, minlength=n)
+    everyday = mostly & (df > max(EVERYDAY_FLOOR, EVERYDAY * line.corpus.n_chunks))
+    keep = ~(everyday[matches.node] & single)
+    return Matches(matches.lo[keep], matches.hi[keep], matches.node[keep], matches.spelling[keep])
 
 
 Spans = tuple[Ints, Ints, Ints]  # document, start, end
