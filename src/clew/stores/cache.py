@@ -105,7 +105,8 @@ class SqliteCache:
 
         self._guard(lambda db: _in_transaction(db, work), None)
         if dropped:
-            self._guard(lambda db: db.execute("PRAGMA incremental_vacuum").fetchall(), [])
+            # A script is stepped to its end; execute() would stop after the first page.
+            self._guard(lambda db: db.executescript("PRAGMA incremental_vacuum"), None)
         return dropped
 
     def stats(self) -> dict[str, int]:
