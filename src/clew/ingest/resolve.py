@@ -342,6 +342,7 @@ def _add_candidates(
     """Add candidates, most frequent first, as entities or as forms of names that are there."""
     words, documents = line.corpus.words, line.corpus.documents
     order = np.lexsort((found.key, -found.df))
+    fixed = {entry for entry, _ in [*register.defines, *register.claimed]}
     columns = (
         found.lo[order],
         found.hi[order],
@@ -365,6 +366,10 @@ def _add_candidates(
                 register.entries[other].sure = max(register.entries[other].sure, sure)
                 continue
         at = register.entity(surface, key, sure, words=parts)
+        if register.entries[at].kind == "entity" and at not in fixed:
+            # called as text mostly does, not by the first mark's spelling ("rUsT" in an example)
+            register.entries[at].name = surface
+            fixed.add(at)
         if inflects:
             forms.note(parts, language, at)
 
