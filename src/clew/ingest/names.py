@@ -201,7 +201,8 @@ def _parts(line: Line, casing: Casing, lo: Longs, hi: Longs) -> Spans:
 
 
 def _ends_run(lefts: Longs, starts: Longs, rights: Longs, ends: Longs) -> Bools:
-    return (lefts == starts) | (rights == ends)
+    at_edge: Bools = (lefts == starts) | (rights == ends)
+    return at_edge
 
 
 def _varied(key: Hashes, wider: Hashes) -> Bools:

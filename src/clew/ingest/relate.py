@@ -66,10 +66,10 @@ def _defined(line: Line, register: Register, number: Ints, documents: Ints) -> S
     """Entities and the documents whose titles or headings define them."""
     corpus = line.corpus
     rows: list[tuple[int, int, float, int]] = []
-    for (at, chunk), weight in register.defines.items():
-        doc = int(corpus.chunk_doc[chunk])
+    for (at, first), weight in register.defines.items():
+        doc = int(corpus.chunk_doc[first])
         if number[at] >= 0 and register.entries[at].doc != doc:
-            rows.append((int(number[at]), int(documents[doc]), weight, chunk))
+            rows.append((int(number[at]), int(documents[doc]), weight, first))
     rows.sort()
     node, target, chunk = (np.array([row[i] for row in rows], dtype=np.int32) for i in (0, 1, 3))
     weights: Floats = np.array([row[2] for row in rows], dtype=np.float32)

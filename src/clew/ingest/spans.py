@@ -68,7 +68,8 @@ class Line:
 
     def has(self, flag: int) -> Bools:
         """Tell which tokens have any of the flags, shape (T,)."""
-        return (self.corpus.flags & np.uint16(flag)) != 0
+        found: Bools = (self.corpus.flags & np.uint16(flag)) != 0
+        return found
 
     @cached_property
     def doc(self) -> Ints:
