@@ -6,6 +6,7 @@ Its result depends on all names, so it runs whole every time. It costs one rolli
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ KEY_LETTERS = 6
 PART_LETTERS = 3
 # A name that is also a word: its lower-case uses are at least this share of all.
 WORD_SHARE = 0.1
+CONCEPT_SHARE, CONCEPT_LEAST = 0.02, 20  # chunks; a more frequent noun is no concept of a note
 COMMON_SHARE = 0.01  # of the chunks; a name of such words alone ("What If") needs a capital
 
 
@@ -34,13 +36,15 @@ class Names:
     """What to look for: R spellings. ``node`` (R,) is what each names.
 
     ``words`` (R,) are its normal forms, ``breaks`` (R,) bits of the gaps (1 for the first) that are
-    breaks in it. ``capital`` says that it is written with one, ``code`` that it may stand in code.
+    breaks in it. ``capital`` says that it is written with one, ``upper`` with nothing else, ``code`` that
+    it may stand in code.
     """
 
     node: Ints
     words: tuple[tuple[str, ...], ...]
     breaks: NDArray[np.uint32]
     capital: Bools
+    upper: Bools
     code: Bools
 
 
@@ -66,6 +70,7 @@ def make_names(rows: Sequence[tuple[int, str, tuple[str, ...], bool]]) -> Names:
         tuple(row[2] for row in kept),
         np.array([_breaks(row[1]) for row in kept], dtype=np.uint32),
         np.array([row[1] != row[1].lower() for row in kept], dtype=bool),
+        np.array([row[1].isupper() and len(row[1]) > 1 for row in kept], dtype=bool),
         np.array([row[3] for row in kept], dtype=bool),
     )
 
@@ -89,8 +94,10 @@ def find_names(line: Line, casing: Casing, names: Names, taken: Bools) -> Matche
 
     Inflected forms of names count too; of two matches of one place and length the exact one wins.
     """
-    exact = _exact(line, casing, names, ~taken)
-    parts = [exact, *find_inflected(line, casing, names.words, names.capital, ~taken)]
+    rules = _Rules(line, casing, names)
+    exact = _exact(line, rules, names, ~taken)
+    forms = find_inflected(line, casing, names.words, rules.needs_capital, ~taken, rules.common)
+    parts = [exact, *forms]
     lo, hi, spelling = (np.concatenate(column) for column in zip(*parts, strict=True))
     inflected = np.arange(len(lo)) >= len(exact[0])
     chosen = choose(lo, hi, spelling + inflected * len(names.words))
@@ -98,10 +105,9 @@ def find_names(line: Line, casing: Casing, names: Names, taken: Bools) -> Matche
     return Matches(lo, hi, names.node[spelling], spelling.astype(np.int32))
 
 
-def _exact(line: Line, casing: Casing, names: Names, free: Bools) -> tuple[Longs, Longs, Longs]:
+def _exact(line: Line, rules: _Rules, names: Names, free: Bools) -> tuple[Longs, Longs, Longs]:
     """Return (lo, hi, spelling) of the names as they are spelled."""
     keys = ["".join(words) for words in names.words]
-    rules = _Rules(line, casing, names)
     none = np.zeros(0, dtype=np.int64)
     parts = [(none, none, none)]
     # A name written as more words than it has: parts are PART_LETTERS long at least.
@@ -154,6 +160,20 @@ class _Rules:
         pairs = distinct(line.corpus.form * np.int64(line.corpus.n_chunks + 1) + line.chunk + 1)
         df = np.bincount(pairs // (line.corpus.n_chunks + 1), minlength=len(line.corpus.words))
         self.common = casing.ordinary & (df > max(COMMON_SHARE * line.corpus.n_chunks, 3))
+        # "Ownership" as a note's title names a common noun, if running text never gives it a capital.
+        few = df <= max(CONCEPT_SHARE * line.corpus.n_chunks, CONCEPT_LEAST)
+        concept = casing.ordinary & (casing.middle == 0) & few
+        self.needs_capital = names.capital & ~self._of_single(concept)
+
+    def _of_single(self, flags: Bools) -> Bools:
+        """Tell the names of one word whose word has a flag."""
+        vocabulary = self.line.corpus.words
+        out = np.zeros(len(self.names.words), dtype=bool)
+        for i in np.flatnonzero(self.count == 1).tolist():
+            word = self.names.words[i][0]
+            at = bisect_left(vocabulary, word)
+            out[i] = at < len(vocabulary) and vocabulary[at] == word and flags[at]
+        return out
 
     def allow(self, place: Longs, size: int, row: Longs) -> Bools:
         """Tell which hits are occurrences."""
@@ -200,7 +220,8 @@ class _Rules:
         if size == 1:
             word = form[place]
             one_letter = (self.line.word_size[word] == 1) & self.casing.cased[word]
-            needs = (self.names.capital[row] & self.word[word]) | one_letter
+            needs = (self.needs_capital[row] & self.word[word]) | one_letter
+            shows &= ~self.names.upper[row] | self.line.has(TokenFlag.UPPER)[place]  # WHO, not Who
             sure = ~self.casing.ordinary[word] & self.line.has(TokenFlag.CAPITAL)[place] & ~one_letter
             fits: Bools = (~needs | shows | sure) & (~self.code[place] | self.names.code[row])
             return fits

@@ -74,11 +74,17 @@ class Forms:
 
 
 def find_inflected(
-    line: Line, casing: Casing, words: Sequence[tuple[str, ...]], capital: Bools, free: Bools
+    line: Line,
+    casing: Casing,
+    words: Sequence[tuple[str, ...]],
+    capital: Bools,
+    free: Bools,
+    common: Bools,
 ) -> Iterator[tuple[Longs, Longs, Longs]]:
     """Yield (lo, hi, row) of the runs of ``free`` tokens that are forms of names, language by language.
 
-    ``words`` (R,) are the names' normal forms, ``capital`` (R,) whether they are written with one.
+    ``words`` (R,) are the names' normal forms, ``capital`` (R,) whether they need one in text;
+    ``common`` (V,) tells the ordinary words that are frequent.
     """
     vocabulary = sorted({word for row in words for word in row})
     place = {word: i for i, word in enumerate(vocabulary)}
@@ -88,7 +94,7 @@ def find_inflected(
     for language in languages(line):
         in_language = np.array([d.language == language for d in line.corpus.documents])[line.doc] & free
         if in_language.any() and len(words):
-            found = _Language(line, casing, language, vocabulary, flat, begin, count)
+            found = _Language(line, casing, language, vocabulary, flat, begin, count, common)
             yield found.runs(words, capital, in_language)
 
 
@@ -115,8 +121,10 @@ class _Language:
         flat: Longs,
         begin: Longs,
         count: Longs,
+        common: Bools,
     ) -> None:
         self.line, self.casing, self.language, self.count = line, casing, language, count
+        self.common = common
         self.exact = _row_hashes(vocabulary, flat, begin, count)
         stems = stem_words(vocabulary, language)
         self.table = HashTable(_row_hashes(stems, flat, begin, count))
@@ -147,18 +155,23 @@ class _Language:
         return lo, hi, rows
 
     def _cased(self, place: Longs, size: int, capital: Bools) -> Bools:
-        """Tell the runs whose letter case fits: a name of one word with a capital needs one."""
+        """Tell the runs whose letter case fits.
+
+        A name with a capital needs one if it is one word, or has a common one ("The Times", "the time").
+        """
         flags, form = self.line.corpus.flags[place], self.line.corpus.form[place]
         shows = (flags & TokenFlag.CAPITAL) != 0
         starts = (flags & (TokenFlag.SENTENCE | TokenFlag.HEADING)) != 0
         cased = self.casing.cased[form]
-        fits: Bools = np.ones(len(place), dtype=bool)
         if size > 1:
-            return fits
-        if self.language in INFLECTS_NAMES:
+            usual = np.zeros(len(place), dtype=bool)
+            for step in range(size):
+                usual |= self.common[self.line.corpus.form[place + step]]
+            fits: Bools = ~capital | shows | ~usual
+        elif self.language in INFLECTS_NAMES:
             fits = ~capital | ~cased | (shows & ~(starts & self.casing.ordinary[form]))
         else:
-            fits = ~capital | self.casing.ordinary[form]
+            fits = ~capital
         return fits
 
     def _forms(self, place: Longs, size: int, row: Longs, words: Sequence[tuple[str, ...]]) -> Bools:
