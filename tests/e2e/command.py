@@ -1,7 +1,13 @@
-"""The installed command, run as a user runs it."""
+"""The command line, run as a user runs it, or in this process where only its words matter.
+
+Starting Python and importing numpy takes a second or more on a slow machine, a call in this process
+a tenth of that.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -49,3 +55,21 @@ def run(*arguments: str | Path, cwd: Path, **environment: str) -> Done:
         check=False,
     )
     return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def call(*arguments: str | Path, cwd: Path, **environment: str) -> Done:
+    """Run the command line in this process, in a folder, and return what it did."""
+    from clew.cli.main import run as run_here
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(clean_environment(**environment))
+    try:
+        with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run_here([str(argument) for argument in arguments])
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    texts = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]  # type: ignore[attr-defined]
+    return Done(code, *texts)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import COMMAND, clean_environment, run
+from command import COMMAND, call, clean_environment
 from test_commands import COMMANDS
 
 from clew.settings import known
@@ -78,7 +78,7 @@ def test_every_json_field_is_documented(vault: Path, tmp_path: Path, name: str) 
     shared = section(page, "Shared shapes")
     text = section(page, "clew ask" if name == "query" else f"clew {name}") + shared
     arguments = COMMANDS.get(name, (str(vault), "--index", str(tmp_path / "x.duckdb"), "--embedder", "none"))
-    found = run(name, *arguments, "--json", cwd=vault).json
+    found = call(name, *arguments, "--json", cwd=vault).json
     for field in set(fields(without_data(found))) - {"schema_version", "command"}:
         assert re.search(rf"\b{field}: ", text), field
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, clean_environment, run
+from command import COMMAND, call, clean_environment, run
 
 READING = [
     ("ask", "x"),
@@ -23,7 +23,7 @@ READING = [
 
 @pytest.mark.parametrize("arguments", READING, ids=lambda arguments: str(arguments[0]))
 def test_no_index(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    done = run(*arguments, cwd=tmp_path)
+    done = call(*arguments, cwd=tmp_path)
     assert done.code == 4
     assert done.out == ""
     assert "there is no index in this folder or above it" in done.err
@@ -31,10 +31,10 @@ def test_no_index(tmp_path: Path, arguments: tuple[str, ...]) -> None:
 
 
 def test_named_index_that_is_not_there(tmp_path: Path) -> None:
-    done = run("stats", "--index", "nowhere.duckdb", cwd=tmp_path)
+    done = call("stats", "--index", "nowhere.duckdb", cwd=tmp_path)
     assert done.code == 4
     assert "nowhere.duckdb: there is no index" in done.err
-    done = run("stats", cwd=tmp_path, CLEW_INDEX="elsewhere.duckdb")
+    done = call("stats", cwd=tmp_path, CLEW_INDEX="elsewhere.duckdb")
     assert done.code == 4
     assert "elsewhere.duckdb (CLEW_INDEX)" in done.err
 
@@ -42,7 +42,7 @@ def test_named_index_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"not an index", b"\0" * 5000])
 def test_not_an_index(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.duckdb").write_bytes(content)
-    done = run("ask", "--index", "x.duckdb", "anything", cwd=tmp_path)
+    done = call("ask", "--index", "x.duckdb", "anything", cwd=tmp_path)
     assert done.code == 4
     assert done.out == ""
     assert "x.duckdb" in done.err
@@ -52,7 +52,7 @@ def test_not_an_index(tmp_path: Path, content: bytes) -> None:
 def test_truncated_index(vault: Path, tmp_path: Path) -> None:
     whole = (vault / ".clew" / "index.duckdb").read_bytes()
     (tmp_path / "half.duckdb").write_bytes(whole[: len(whole) // 2])
-    done = run("ask", "--index", "half.duckdb", "storm", cwd=tmp_path)
+    done = call("ask", "--index", "half.duckdb", "storm", cwd=tmp_path)
     assert done.code == 4
     assert "half.duckdb" in done.err
     assert "Traceback" not in done.err
@@ -74,7 +74,7 @@ def test_truncated_index(vault: Path, tmp_path: Path) -> None:
     ],
 )
 def test_usage(tmp_path: Path, arguments: tuple[str, ...], code: int, words: list[str]) -> None:
-    done = run(*arguments, cwd=tmp_path)
+    done = call(*arguments, cwd=tmp_path)
     assert done.code == code
     assert done.out == ""
     assert done.err.startswith("clew: ")
@@ -95,7 +95,7 @@ def test_usage(tmp_path: Path, arguments: tuple[str, ...], code: int, words: lis
     ],
 )
 def test_usage_of_an_index(vault: Path, arguments: tuple[str, ...], words: list[str]) -> None:
-    done = run(*arguments, cwd=vault)
+    done = call(*arguments, cwd=vault)
     assert done.code == 2
     assert done.out == ""
     for word in words:
@@ -105,7 +105,7 @@ def test_usage_of_an_index(vault: Path, arguments: tuple[str, ...], words: list[
 def test_unknown_key_in_the_settings(tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("A note.\n", encoding="utf-8")
     (tmp_path / "clew.toml").write_text("[chunk]\nsiez = 3\n", encoding="utf-8")
-    done = run("index", ".", cwd=tmp_path)
+    done = call("index", ".", cwd=tmp_path)
     assert done.code == 2
     assert "clew.toml: chunk.siez: no such option. Did you mean chunk.size?" in done.err
     assert not (tmp_path / ".clew").exists()
@@ -123,7 +123,7 @@ def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "notes" / "a.md").write_text("# A\n\nText.\n", encoding="utf-8")
     (tmp_path / "file").write_text("", encoding="utf-8")
     # A file where a folder must be: refused for root as well, which a read-only mode isn't.
-    done = run(
+    done = call(
         "index", "notes", "--index", tmp_path / "file" / "x.duckdb", "--embedder", "none", cwd=tmp_path
     )
     assert done.code == 5

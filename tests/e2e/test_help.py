@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import run
+from command import call, run
 
 import clew
 
@@ -43,7 +43,7 @@ def test_help_shows_commands_and_examples(tmp_path: Path, arguments: tuple[str, 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_help(tmp_path: Path, name: str) -> None:
-    done = run(name, "--help", cwd=tmp_path)
+    done = call(name, "--help", cwd=tmp_path)
     assert done.code == 0
     assert done.out.startswith(f"Usage: clew {name}")
     assert "--json" in done.out
@@ -80,20 +80,20 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
 def test_embedders(tmp_path: Path) -> None:
     from clew.registry import names
 
-    listed = [row["name"] for row in run("embedders", "--json", cwd=tmp_path).json["embedders"]]
+    listed = [row["name"] for row in call("embedders", "--json", cwd=tmp_path).json["embedders"]]
     assert listed == [*names("embedders"), "none"]
-    text = run("embedders", cwd=tmp_path).out
+    text = call("embedders", cwd=tmp_path).out
     assert all(name in text for name in listed)
 
 
 def test_settings_tell_where_values_come_from(tmp_path: Path) -> None:
     (tmp_path / "clew.toml").write_text("[answer]\nsentences = 3\n", encoding="utf-8")
-    found = run("settings", "--json", cwd=tmp_path, CLEW_SEARCH_K="5").json
+    found = call("settings", "--json", cwd=tmp_path, CLEW_SEARCH_K="5").json
     assert found["config"] == str(tmp_path / "clew.toml")
     assert found["settings"]["answer.sentences"] == {"value": 3, "origin": str(tmp_path / "clew.toml")}
     assert found["settings"]["search.k"] == {"value": 5, "origin": "CLEW_SEARCH_K"}
     assert found["settings"]["answer.related"]["origin"] == "default"
-    assert "clew.toml" in run("settings", cwd=tmp_path).out
+    assert "clew.toml" in call("settings", cwd=tmp_path).out
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

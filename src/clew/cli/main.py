@@ -86,7 +86,8 @@ def _usage(error: Exception) -> str:
     if form is None:
         return ""
     context = getattr(error, "ctx", None)
-    message = f"clew: {str(form()).rstrip('.')}."
+    message = f"clew: {str(form()).rstrip('.')}"
+    message += "" if message.endswith("?") else "."
     if context is not None:
         message += f" `{context.command_path} --help` lists what there is."
     return message

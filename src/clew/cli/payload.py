@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clew.types import (
-    Answer,
-    BuildResult,
-    Chunk,
-    Citation,
-    CommunityView,
-    Document,
-    EdgeView,
-    Hit,
-    Node,
-    NodeCard,
-    Related,
-    Seed,
-    Step,
-)
+if TYPE_CHECKING:
+    from clew.types import (
+        Answer,
+        BuildResult,
+        Chunk,
+        Citation,
+        CommunityView,
+        Document,
+        EdgeView,
+        Hit,
+        Node,
+        NodeCard,
+        Related,
+        Seed,
+        Step,
+    )
 
 
 def node(value: Node) -> dict[str, Any]:

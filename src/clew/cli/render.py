@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clew.cli.screen import Page, clean, line, styled
-from clew.types import (
-    Answer,
-    Citation,
-    CommunityView,
-    EdgeView,
-    Hit,
-    Node,
-    NodeCard,
-    Problem,
-    Related,
-    Trace,
-)
+
+if TYPE_CHECKING:
+    from clew.types import (
+        Answer,
+        Citation,
+        CommunityView,
+        EdgeView,
+        Hit,
+        Node,
+        NodeCard,
+        Problem,
+        Related,
+        Trace,
+    )
 
 NUMBER, NAME, PLACE, DIM, TITLE = "cyan", "bold", "green", "dim", "bold"
 QUOTE_CHARS = 110  # of a passage under a citation: about a line
@@ -150,7 +152,7 @@ def search(page: Page, found: Sequence[Hit]) -> None:
         page.add((f"{rank:>2}. ", NUMBER), (where, PLACE), (f"  {headings}" if headings else "", NAME))
         page.add(short(hit.chunk.text, PASSAGE_CHARS), indent=4)
         parts = " · ".join(f"{_words(name)} {value:.2f}" for name, value in hit.parts.items())
-        page.add((f"score {hit.score:.3f} = {parts}" if parts else f"score {hit.score:.3f}", DIM), indent=4)
+        page.add((f"score {hit.score:.3f}: {parts}" if parts else f"score {hit.score:.3f}", DIM), indent=4)
         if hit.why:
             page.add((line(hit.why), DIM), indent=4)
 
