@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from clew import __version__
+from clew.errors import IndexFileError
 from clew.ingest.analyse import analyse
 from clew.ingest.assemble import assemble
 from clew.ingest.communities import partition
@@ -100,10 +101,13 @@ def build(
     reports = summarise(corpus, graph, communities)
     clock.stage("publish")
     artifact = assemble(corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options))
-    store.publish(path, artifact)
+    embeds = embedder is not None and corpus.n_chunks > 0
+    if not embeds or not _has_vectors(store, path, embedder):
+        store.publish(path, artifact)
+        if embeds:
+            progress.note("Published without vectors: questions can be asked now, while embedding goes on.")
     notes: list[str] = []
-    if embedder is not None and corpus.n_chunks:
-        progress.note("Published without vectors: questions can be asked now, while embedding goes on.")
+    if embedder is not None and embeds:
         notes += language_note(_languages(corpus), embedder)
         clock.stage("embed", corpus.n_chunks)
         vectors = embed_chunks(_dense_texts(corpus), embedder, options.embed, cache, progress)
@@ -117,6 +121,19 @@ def build(
     clock.stop()
     counts = _counts(artifact, corpus)
     return BuildResult(str(path), counts, clock.seconds, tuple(problems), _languages(corpus), tuple(notes))
+
+
+def _has_vectors(store: Store, path: Path, embedder: Embedder | None) -> bool:
+    """Tell whether an index with this embedder's vectors is there: it answers better until the new one
+    is whole than a new one without vectors would."""
+    try:
+        reader = store.open(path)
+    except IndexFileError:
+        return False
+    try:
+        return embedder is not None and reader.meta.get("embedder") == embedder.name
+    finally:
+        reader.close()
 
 
 def _dense_texts(corpus: Corpus) -> list[str]:

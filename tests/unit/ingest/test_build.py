@@ -86,3 +86,37 @@ def test_an_open_index_sees_a_newer_one(tmp_path):
         write(tmp_path / "n", {"b.md": "# B\n\nFresh coffee.\n"})
         Index.build([tmp_path / "n"], path, options=NONE).close()
         assert reader.search("coffee")[0].document.key == "b.md"
+
+
+class Watcher:
+    """Remembers what a build tells, and what is published whenever a stage begins."""
+
+    def __init__(self, path):
+        self.path, self.notes, self.seen = path, [], {}
+
+    def stage(self, name, total=None):
+        if self.path.exists():
+            with Index.open(self.path) as index:
+                self.seen[name] = (index.stats()["embedder"], index.stats()["documents"])
+
+    def advance(self, n=1): ...
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def test_a_first_build_can_be_asked_before_it_is_embedded(tmp_path):
+    write(tmp_path / "n", {"a.md": "# A\n\nOld tea.\n"})
+    path = tmp_path / "i.duckdb"
+    watcher = Watcher(path)
+    Index.build([tmp_path / "n"], path, progress=watcher).close()
+    assert watcher.seen["embed"] == (None, 1)
+    assert any("asked now" in note for note in watcher.notes)
+    write(tmp_path / "n", {"b.md": "# B\n\nNew tea.\n"})
+    again = Watcher(path)
+    with Index.build([tmp_path / "n"], path, progress=again) as index:
+        assert again.seen["embed"] == (
+            index.stats()["embedder"],
+            1,
+        )  # the old one stays till the new is whole
+        assert index.stats()["documents"] == 2
