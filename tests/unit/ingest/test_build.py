@@ -118,5 +118,5 @@ def test_a_first_build_can_be_asked_before_it_is_embedded(tmp_path):
         assert again.seen["embed"] == (
             index.stats()["embedder"],
             1,
-        )  # the old one stays till the new is whole
+        )  # until the new is whole
         assert index.stats()["documents"] == 2

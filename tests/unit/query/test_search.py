@@ -9,8 +9,8 @@ from clew.options import EmbedOptions
 NOTES = {
     "Ada Lovelace.md": "# Ada Lovelace\n\nAda Lovelace was born in London. She wrote the first program for "
     "the [[Analytical Engine]]. Her mother was Annabella Byron. #mathematics\n",
-    "Analytical Engine.md": "# Analytical Engine\n\nThe Analytical Engine was designed by [[Charles Babbage]]. "
-    "It was never finished.\n",
+    "Analytical Engine.md": "# Analytical Engine\n\nThe Analytical Engine was designed by "
+    "[[Charles Babbage]]. It was never finished.\n",
     "Charles Babbage.md": "---\ntags: [mathematics]\n---\n# Charles Babbage\n\nCharles Babbage studied in "
     "Cambridge and disliked street music. He wrote `engine(x)` on a napkin.\n",
     "Gardens.md": "# Gardens\n\nTomatoes want sun. Basil grows beside tomatoes. Water them in the evening.\n",
