@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from clew.stores.schema import ROW_GROUP
+from clew.stores.schema import BLOCK, ROW_GROUP
 from clew.stores.strings import is_utf8
 
 THREADS = 2  # what one look-up or a load can use; more would only take cores from embedding
@@ -44,7 +44,8 @@ def attach(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     name = str(path.absolute())
     if not is_utf8(name):
         raise OSError("its path isn't valid UTF-8, which DuckDB needs")
-    options = "READ_ONLY" if read_only else f"ROW_GROUP_SIZE {ROW_GROUP}, STORAGE_VERSION '{STORAGE_VERSION}'"
+    layout = f"ROW_GROUP_SIZE {ROW_GROUP}, BLOCK_SIZE {BLOCK}, STORAGE_VERSION '{STORAGE_VERSION}'"
+    options = "READ_ONLY" if read_only else layout
     connection = duckdb.connect(":memory:", config=_config(READ_MEMORY if read_only else WRITE_MEMORY))
     try:
         literal = name.replace("'", "''")

@@ -16,6 +16,9 @@ FORMAT = "clew index"  # what meta's ``format`` says, so that any other DuckDB f
 # Small row groups (DuckDB's default is 122,880 rows) let a look-up of ten positions skip nearly all
 # of a table: 4 ms instead of 45 ms for ten chunks of 100,000. They cost about 5 % of the file.
 ROW_GROUP = 8192
+# DuckDB's default is 262,144. Tables begin new blocks, so an index of a few notes takes 1 MB instead of 4,
+# and one of 100,000 chunks 6 % less; reading isn't slower.
+BLOCK = 65536
 
 Kind = Literal["int", "long", "real", "text", "json", "blob"]
 
