@@ -34,7 +34,7 @@ FREEDOM = 0.9
 # chunks chance makes words cling, hence CLINGING_FEW / chunks more. Without letter case nothing else
 # shows names, so there words need to recur, no more.
 CLINGING, CLINGING_FEW = 1.0, 100
-PHRASE_CLINGING = 0.25  # what a phrase of common words ("even though") doesn't have
+PHRASE_CLINGING = 0.6  # what a phrase of common words ("even though") doesn't have
 # A word in more chunks than this share carries no topic. Small collections are about few things, and
 # their topics are in many of their chunks: half of 10 chunks, a third of 100, a tenth from 900 on.
 FREQUENT_LOW, FREQUENT_HIGH, FREQUENT_ROOT = 0.1, 0.5, 3.0
