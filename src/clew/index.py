@@ -96,6 +96,9 @@ class Index:
                     extractors=extractors,
                     progress=progress if progress is not None else SilentProgress(),
                 )
+                cache.prune()
+                if cache.problem:
+                    result = replace(result, notes=(*result.notes, cache.problem))
             finally:
                 cache.close()
         index = cls(goal, store)
@@ -137,9 +140,8 @@ class Index:
     def engine(self) -> IndexEngine:
         """The engine of the newest published generation."""
         if self._engine.reader.stale():
-            old = self._engine
+            # The old reader isn't closed: another thread may be reading it. It goes with its last user.
             self._engine = self._open()
-            old.reader.close()
         return self._engine
 
     # --- asking ---

@@ -118,7 +118,12 @@ class Progress(Protocol):
 
 
 class Cache(Protocol):
-    """Content-addressed memory of what was expensive. Losing it loses time, nothing else."""
+    """Content-addressed memory of what was expensive. Losing it loses time, nothing else.
+
+    ``problem`` says why nothing is remembered (a read-only folder, a damaged file), or is empty.
+    """
+
+    problem: str
 
     def analyses(self, keys: Sequence[str]) -> dict[str, Analysis]:
         """Return the stored analyses among ``keys`` (hashes of content and options)."""
@@ -132,6 +137,10 @@ class Cache(Protocol):
         ...
 
     def put_vectors(self, embedder: str, items: Mapping[str, NDArray[np.float16]]) -> None: ...
+
+    def prune(self) -> int:
+        """After a whole run, drop what no run has used for a while; return how many."""
+        ...
 
     def close(self) -> None: ...
 

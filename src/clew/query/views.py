@@ -54,8 +54,9 @@ def find(reader: Reader, name: str) -> list[Node]:
 
 
 def _names(reader: Reader) -> list[str]:
-    count = reader.count("nodes")
-    return sorted({node.name.casefold() for node in reader.nodes(range(count))})
+    ptr, data = reader.array("graph.name_ptr").tolist(), reader.array("graph.name_data").tobytes()
+    names = (data[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ptr))
+    return sorted({name.casefold() for name in names})
 
 
 def card(space: Space, name: str) -> NodeCard:
