@@ -23,6 +23,7 @@ FREQUENT_COUNT = 2000
 FREQUENT_LEAST = 20  # chunks; below, nothing is frequent
 CROWD = 64  # nodes of a chunk beyond which the rarest are taken
 LEAST_WEIGHT = 0.1
+ONCE_CHUNKS = 1000  # from this size on, having occurred together once says nothing
 BLOCK = 4096  # nodes whose pairs are in memory at once
 PLACES = 3  # kept of a pair
 
@@ -80,7 +81,7 @@ def _block(
     joint = (by_node[begin : begin + BLOCK] @ table).tocoo()
     a = (joint.row + begin).astype(np.int32)
     b, count = joint.col.astype(np.int32), joint.data
-    keep = a != b
+    keep = (a != b) & (count >= (1 if n_chunks < ONCE_CHUNKS else 2))
     a, b, count = a[keep], b[keep], count[keep]
     fa, fb = df[a].astype(np.float64), df[b].astype(np.float64)
     least = np.minimum(fa, fb)
