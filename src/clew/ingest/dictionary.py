@@ -37,7 +37,7 @@ class Names:
 
     ``words`` (R,) are its normal forms, ``breaks`` (R,) bits of the gaps (1 for the first) that are
     breaks in it. ``capital`` says that it is written with one, ``upper`` with nothing else, ``code`` that
-    it may stand in code.
+    it may stand in code, ``in_code`` that it stands nowhere else if it is an ordinary word.
     """
 
     node: Ints
@@ -46,6 +46,7 @@ class Names:
     capital: Bools
     upper: Bools
     code: Bools
+    in_code: Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,12 @@ class Matches:
     spelling: Ints
 
 
-def make_names(rows: Sequence[tuple[int, str, tuple[str, ...], bool]]) -> Names:
-    """Return the table of (node, surface, normal forms, may stand in code); what can't match is left out."""
+# Node, surface, normal forms, may stand in code, stands in code alone if it is an ordinary word.
+Row = tuple[int, str, tuple[str, ...], bool, bool]
+
+
+def make_names(rows: Sequence[Row]) -> Names:
+    """Return the table of names; what can't match is left out."""
     kept = [
         row
         for row in rows
@@ -72,6 +77,7 @@ def make_names(rows: Sequence[tuple[int, str, tuple[str, ...], bool]]) -> Names:
         np.array([row[1] != row[1].lower() for row in kept], dtype=bool),
         np.array([row[1].isupper() and len(row[1]) > 1 for row in kept], dtype=bool),
         np.array([row[3] for row in kept], dtype=bool),
+        np.array([row[4] for row in kept], dtype=bool),
     )
 
 
@@ -224,6 +230,7 @@ class _Rules:
             shows &= ~self.names.upper[row] | self.line.has(TokenFlag.UPPER)[place]  # WHO, not Who
             sure = ~self.casing.ordinary[word] & self.line.has(TokenFlag.CAPITAL)[place] & ~one_letter
             fits: Bools = (~needs | shows | sure) & (~self.code[place] | self.names.code[row])
+            fits &= self.code[place] | ~self.names.in_code[row] | ~self.casing.ordinary[word]
             return fits
         common = np.ones(len(place), dtype=bool)
         for step in range(size):

@@ -19,6 +19,7 @@ from clew.ingest.phrases import find_phrases
 from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
+from clew.ingest.topics import find_topics
 from clew.ingest.variants import add_acronyms, add_variants
 from clew.ports import Progress
 from clew.types import Floats, Ints
@@ -27,6 +28,9 @@ from clew.types import Floats, Ints
 # ONCE_SMALL a chunk at first, ONCE_LARGE in collections well beyond ONCE_CHUNKS chunks.
 ONCE_SMALL, ONCE_LARGE, ONCE_CHUNKS = 3.0, 0.5, 300
 ONCE_SURE = 0.6
+# "Examples", a heading, or "here", a link's text, are words that are used everywhere else without being
+# set apart: a name that nothing stronger states must be set apart in this share of its chunks.
+MARKED_SHARE = 0.2
 MOST_A_CHUNK = 3.0  # entities, of any kind, that structure doesn't set apart
 
 
@@ -36,7 +40,7 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     casing = read_casing(line)
     links = resolve_links(corpus)
     named = _worthwhile(line, find_name_candidates(line, casing))
-    register = resolve(line, links, named, find_phrases(line, casing))
+    register = resolve(line, links, named, find_topics(line), find_phrases(line, casing))
     add_acronyms(register, line)
     add_variants(register, line, casing)
     names = make_names(spellings(register))
@@ -64,17 +68,20 @@ def _worthwhile(line: Line, found: Candidates) -> Candidates:
 
 def _kept(line: Line, register: Register, mentions: Mentions) -> Bools:
     """Tell which entries become nodes: structure's all, of the others the best within the bounds."""
-    n = len(register.entries)
-    structural = np.fromiter((entry.structural for entry in register.entries), dtype=bool, count=n)
-    sure = np.fromiter((entry.sure for entry in register.entries), dtype=np.float64, count=n)
+    entries = register.entries
+    n = len(entries)
+    structural = np.fromiter((entry.structural for entry in entries), dtype=bool, count=n)
+    sure = np.fromiter((entry.sure for entry in entries), dtype=np.float64, count=n)
+    marked = np.fromiter((entry.marked for entry in entries), dtype=np.int64, count=n)
+    stated = np.fromiter((entry.stated or not entry.marked for entry in entries), dtype=bool, count=n)
     df = mentions.df(n)
+    usual = ~stated & (marked < MARKED_SHARE * df)
     score = sure * np.log1p(df)
-    score[(df == 0) | ((df < 2) & (sure < ONCE_SURE))] = 0
-    score[structural] = 0
-    keys = np.array([entry.key for entry in register.entries], dtype=object)
+    score[(df == 0) | ((df < 2) & (sure < ONCE_SURE)) | structural | usual] = 0
+    keys = np.array([entry.key for entry in entries], dtype=object)
     some = np.flatnonzero(score > 0)
     best = some[np.lexsort((keys[some].astype(str), -score[some]))] if len(some) else some
-    keep = structural.copy()
+    keep = structural & ~usual
     keep[best[: int(MOST_A_CHUNK * line.corpus.n_chunks)]] = True
     return keep
 

@@ -63,20 +63,21 @@ def find_mentions(
         short = (hi > lo) & (hi - lo <= LINK_TOKENS)
         _, at = expand(lo[short], hi[short])
         taken[at] = True
-    matches = _telling(line, find(taken), len(register.entries))
+    matches = _telling(line, find(taken), register)
     parts = [_in_chunks(line, matches.node, matches.lo, matches.hi)]
     parts += [_spans_in_chunks(line, entry, span, lo, hi) for entry, span, lo, hi in marked]
     node, chunk, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
     return sort_mentions(node, chunk, start, end)
 
 
-def _telling(line: Line, matches: Matches, n: int) -> Matches:
+def _telling(line: Line, matches: Matches, register: Register) -> Matches:
     """Leave out words of everyday use: one token, mostly not capitalised, in EVERYDAY of the chunks.
 
     A heading "Functions" or an emphasised *to* makes a name of a word that occurs everywhere; nobody
     who reads "to" thinks of it, and four in five mentions in a technical book were of that kind. What
-    structure marks (a link, a tag) stays.
+    structure marks (a link, a tag) stays, and so does what headings single out.
     """
+    n = len(register.entries)
     chunk = line.chunk[matches.lo].astype(np.int64)
     pairs = distinct(matches.node.astype(np.int64) * max(line.corpus.n_chunks, 1) + np.maximum(chunk, 0))
     df = np.bincount(pairs // max(line.corpus.n_chunks, 1), minlength=n)
@@ -84,6 +85,7 @@ def _telling(line: Line, matches: Matches, n: int) -> Matches:
     small = single & ~line.has(TokenFlag.CAPITAL)[matches.lo]
     mostly = np.bincount(matches.node, small, minlength=n) > 0.5 * np.bincount(matches.node, minlength=n)
     everyday = mostly & (df > max(EVERYDAY_FLOOR, EVERYDAY * line.corpus.n_chunks))
+    everyday[sorted(register.topics)] = False
     keep = ~(everyday[matches.node] & single)
     return Matches(matches.lo[keep], matches.hi[keep], matches.node[keep], matches.spelling[keep])
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from clew.ingest.dictionary import Row
 from clew.ingest.inflect import INFLECTS_NAMES, Forms, languages
 from clew.ingest.links import LinkTable
 from clew.ingest.names import Candidates
@@ -46,7 +47,9 @@ QUALIFIER = re.compile(r"(.*\S)\s*[(（][^()（）]*[)）]\s*")
 class Entry:
     """A node in the making. ``told`` is what tells it from others of its kind and key.
 
-    ``structural`` entries stay in the graph however rarely they are mentioned.
+    ``structural`` entries stay in the graph however rarely they are mentioned. ``marked`` counts the
+    chunks where a heading, emphasis, quotation or code sets the name apart; ``stated`` says that something
+    stronger does, a link, letter case or statistics. ``in_code``: it was seen as inline code alone.
     """
 
     kind: NodeKind
@@ -57,6 +60,9 @@ class Entry:
     structural: bool = False
     told: str = ""
     code: bool = False
+    in_code: bool = False
+    marked: int = 0
+    stated: bool = False
 
 
 @dataclass(slots=True)
@@ -66,7 +72,8 @@ class Register:
     ``by_key`` is what the dictionary pass goes by: a key names one entry. ``spellings`` holds every
     (entry, surface) pair with its normal forms; ``defines`` (entry, chunk, weight); ``claimed`` (entry,
     document, weight) for entities that documents define together. ``same`` weighs pairs that are one
-    thing; ``last_words`` holds (short, long) pairs that may be, if they occur together.
+    thing; ``topics`` are the entries that headings single out; ``last_words`` holds (short, long)
+    pairs that may be one thing, if they occur together.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -78,6 +85,7 @@ class Register:
     people: dict[str, int] = field(default_factory=dict)
     same: dict[tuple[int, int], float] = field(default_factory=dict)
     last_words: dict[tuple[int, int], None] = field(default_factory=dict)
+    topics: set[int] = field(default_factory=set)
 
     def add(self, entry: Entry) -> int:
         self.entries.append(entry)
@@ -91,6 +99,7 @@ class Register:
         *,
         structural: bool = False,
         words: Sequence[str] | None = None,
+        marked: int = 0,
     ) -> int:
         """Return the entry that a key names, made as an entity if there is none; note the spelling."""
         at = self.by_key.get(key)
@@ -100,6 +109,8 @@ class Register:
         entry = self.entries[at]
         entry.sure = max(entry.sure, sure)
         entry.structural |= structural
+        entry.marked += marked
+        entry.stated |= not marked
         self.spell(at, surface, words)
         return at
 
@@ -117,7 +128,9 @@ class Register:
         return [(entry, chunk, weight) for (entry, chunk), weight in self.defines.items()]
 
 
-def resolve(line: Line, links: LinkTable, named: Candidates, phrases: Candidates) -> Register:
+def resolve(
+    line: Line, links: LinkTable, named: Candidates, topics: Candidates, phrases: Candidates
+) -> Register:
     """Return the register of everything that the corpus names: structure, then case, then statistics."""
     register = Register()
     _add_documents(register, line)
@@ -127,18 +140,20 @@ def resolve(line: Line, links: LinkTable, named: Candidates, phrases: Candidates
     _add_marks(register, line)
     forms = _forms(register, line)
     _add_candidates(register, line, named, forms, _repeats_known)
+    register.topics = _add_candidates(register, line, topics, forms, lambda *_: False)
     _add_candidates(register, line, phrases, forms, _extends_known)
     _add_tags(register, line)
     return register
 
 
-def spellings(register: Register) -> list[tuple[int, str, tuple[str, ...], bool]]:
+def spellings(register: Register) -> list[Row]:
     """Return the rows of the dictionary pass: each spelling with the entry that its key names."""
     rows = set()
     for (_, surface), words in register.spellings.items():
         owner = register.by_key.get("".join(words)) if words else None
         if owner is not None:
-            rows.add((owner, surface, words, register.entries[owner].code))
+            entry = register.entries[owner]
+            rows.add((owner, surface, words, entry.code, entry.in_code and not entry.stated))
     return sorted(rows)
 
 
@@ -259,7 +274,7 @@ def _add_headings(register: Register, line: Line) -> None:
         surface = places[0][3]
         if key not in register.by_key and len(normal_words(surface)) > HEADING_TOKENS:
             continue
-        at = register.entity(surface, key, SURE_HEADING, structural=True)
+        at = register.entity(surface, key, SURE_HEADING, structural=True, marked=len(places))
         docs = np.array([place[0] for place in places], dtype=np.int32)
         starts = np.array([place[1] for place in places], dtype=np.int32)
         chunks = chunks_at(corpus, docs, starts, starts)
@@ -318,8 +333,11 @@ def _add_marks(register: Register, line: Line) -> None:
         name, sure, where, kinds = seen[key]
         named = "quoted" in kinds and quotes_name(name)
         if (len(where - {-1}) >= 2 or named) and ("code" in kinds or len(key) > 1):
-            at = register.entity(name, key, max(sure, SURE_QUOTED_NAME if named else 0))
+            new = key not in register.by_key
+            sure = max(sure, SURE_QUOTED_NAME if named else 0)
+            at = register.entity(name, key, sure, marked=len(where))
             register.entries[at].code |= "code" in kinds
+            register.entries[at].in_code |= new and kinds == {"code"}
 
 
 def _forms(register: Register, line: Line) -> Forms:
@@ -338,8 +356,9 @@ Redundant = Callable[[Register, list[str], int], bool]
 
 def _add_candidates(
     register: Register, line: Line, found: Candidates, forms: Forms, redundant: Redundant
-) -> None:
-    """Add candidates, most frequent first, as entities or as forms of names that are there."""
+) -> set[int]:
+    """Add candidates, most frequent first, as entities or as forms of names that are there; return which."""
+    added: set[int] = set()
     words, documents = line.corpus.words, line.corpus.documents
     order = np.lexsort((found.key, -found.df))
     fixed = {entry for entry, _ in [*register.defines, *register.claimed]}
@@ -364,14 +383,17 @@ def _add_candidates(
                 register.spell(other, surface, parts)
                 register.by_key[key] = other
                 register.entries[other].sure = max(register.entries[other].sure, sure)
+                added.add(other)
                 continue
         at = register.entity(surface, key, sure, words=parts)
         if register.entries[at].kind == "entity" and at not in fixed:
             # called as text mostly does, not by the first mark's spelling ("rUsT" in an example)
             register.entries[at].name = surface
             fixed.add(at)
+        added.add(at)
         if inflects:
             forms.note(parts, language, at)
+    return added
 
 
 def _repeats_known(register: Register, parts: list[str], df: int) -> bool:

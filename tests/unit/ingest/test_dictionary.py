@@ -16,7 +16,7 @@ def found(text: str, names: list[str], language: str = "en", others: tuple[str, 
     """Return the surfaces found in the first of some records."""
     files = {"0": text} | {str(i + 1): other for i, other in enumerate(others)}
     line = Line(corpus_of(files, language=language))
-    rows = [(i, name, tuple(normal_words(name)), False) for i, name in enumerate(names)]
+    rows = [(i, name, tuple(normal_words(name)), False, False) for i, name in enumerate(names)]
     matches = find_names(line, read_casing(line), make_names(rows), np.zeros(line.size, dtype=bool))
     places = zip(matches.lo.tolist(), matches.hi.tolist(), strict=True)
     return [line.surface(lo, hi) for lo, hi in places if line.doc[lo] == 0]
