@@ -10,7 +10,6 @@ from typing import Any, Self
 
 from clew import registry
 from clew.errors import IndexMismatch, NotFound, OptionError, UsageError
-from clew.ingest.build import build
 from clew.options import AnswerOptions, EmbedOptions, IndexOptions
 from clew.ports import Embedder, Progress, Reader, Source, Store
 from clew.query import views
@@ -74,6 +73,8 @@ class Index:
         did, with the documents that it skipped and why, is in ``result``.
         Raises NotFound for a path that isn't there, OptionError, SourceError, PublishError.
         """
+        from clew.ingest.build import build  # 0.4 s of imports that asking doesn't need
+
         options = options if options is not None else IndexOptions()
         goal = Path(path) if path is not None else default_path(paths)
         store: Store = registry.load("stores", DEFAULT_STORE)()

@@ -501,9 +501,10 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class CommunityView:
-    """A community with its report and the ids of its children."""
+    """A community with its report, the ids of its children, and a citation for each finding."""
 
     community: Community
     report: Report
     members: tuple[Node, ...]
     children: tuple[int, ...]
+    citations: tuple[Citation, ...]

@@ -165,7 +165,10 @@ def community(value: CommunityView) -> dict[str, Any]:
         "title": report.title,
         "summary": report.summary,
         "members": [node(one) for one in value.members],
-        "findings": [finding.text for finding in report.findings],
+        "findings": [
+            {"text": finding.text, "citation": citation(where)}
+            for finding, where in zip(report.findings, value.citations, strict=True)
+        ],
     }
 
 

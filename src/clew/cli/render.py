@@ -260,6 +260,9 @@ def communities(page: Page, found: Sequence[CommunityView]) -> None:
         page.add((f"{community.community:>3}  ", NUMBER), (line(report.title), TITLE), (head, DIM))
         if report.summary:
             page.add(short(report.summary, PASSAGE_CHARS), indent=5)
+        places = dict.fromkeys(place(one) for one in view.citations[:PLACES_SHOWN])
+        if places:
+            page.add((", ".join(places), PLACE), indent=5)
         names = ", ".join(line(node.name) for node in view.members[:MEMBERS_SHOWN])
         if names:
             page.add((names, DIM), indent=5)

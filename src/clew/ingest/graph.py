@@ -15,7 +15,7 @@ from clew.ingest.links import resolve_links
 from clew.ingest.mentions import Mentions, find_mentions
 from clew.ingest.model import Corpus, Graph
 from clew.ingest.names import Candidates, find_name_candidates
-from clew.ingest.phrases import find_phrases
+from clew.ingest.phrases import Words, find_phrases
 from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
@@ -40,7 +40,9 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     casing = read_casing(line)
     links = resolve_links(corpus)
     named = _worthwhile(line, find_name_candidates(line, casing))
-    register = resolve(line, links, named, find_topics(line), find_phrases(line, casing))
+    words = Words(line, casing) if line.size and corpus.n_chunks else None
+    topics, phrases = find_topics(line, words), find_phrases(line, casing, words)
+    register = resolve(line, links, named, topics, phrases)
     add_acronyms(register, line)
     add_variants(register, line, casing)
     names = make_names(spellings(register))

@@ -76,12 +76,12 @@ def state(
 
 
 def make_edges(parts: Sequence[Statements], n_nodes: int) -> Edges:
-    """Merge statements into edges. Edges from a node to itself are left out."""
+    """Merge statements into edges, without those from a node to itself or about what is no node (-1)."""
     columns: list[Any] = [
         np.concatenate([getattr(part, name) for part in parts]) for name in Statements.__slots__
     ]
     rows = Statements(*columns)
-    keep = rows.source != rows.target
+    keep = (rows.source != rows.target) & (rows.source >= 0) & (rows.target >= 0)
     key = (rows.kind.astype(np.int64) * n_nodes + rows.source) * n_nodes + rows.target
     order = np.lexsort((rows.end, rows.start, rows.chunk, key))
     order = order[keep[order]]

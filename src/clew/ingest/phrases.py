@@ -60,12 +60,12 @@ class _Level:
     cohesion: Floats
 
 
-def find_phrases(line: Line, casing: Casing) -> Candidates:
-    """Return the best words and phrases, a bounded number, by key."""
+def find_phrases(line: Line, casing: Casing, words: Words | None = None) -> Candidates:
+    """Return the best words and phrases, a bounded number, by key; ``words`` are counted if not given."""
     corpus = line.corpus
     if not line.size or not corpus.n_chunks:
         return _candidates(line, [], 0)
-    words = _Words(line, casing)
+    words = words if words is not None else Words(line, casing)
     found = [words.single()]
     for dense in (False, True):
         for level in _levels(line, words, dense):
@@ -77,7 +77,7 @@ def find_phrases(line: Line, casing: Casing) -> Candidates:
 _Found = tuple[Longs, Longs, Longs, Longs, Floats]  # lo, hi, count, df, score
 
 
-class _Words:
+class Words:
     """Counts of single words, and which are members of phrases.
 
     Where every noun has a capital, words are judged as in scripts without case.
@@ -162,7 +162,7 @@ class Spread:
         return np.maximum(np.log2(ratio), 0).astype(np.float32)
 
 
-def _levels(line: Line, words: _Words, dense: bool) -> Iterator[_Level]:
+def _levels(line: Line, words: Words, dense: bool) -> Iterator[_Level]:
     """Yield the n-grams of runs of members, shortest first; only what recurs is extended."""
     form, n_words = line.corpus.form, len(line.corpus.words)
     member = words.member[dense][form] & words.live
@@ -214,7 +214,7 @@ def _cohesion(
     return (weakest / np.maximum(-np.log(count / total), 1e-9)).astype(np.float32)
 
 
-def _phrases(line: Line, words: _Words, level: _Level, dense: bool) -> _Found:
+def _phrases(line: Line, words: Words, level: _Level, dense: bool) -> _Found:
     """Return the n-grams of a level that are phrases."""
     most = FREQUENT_HIGH if dense else 1.0
     good = (level.df >= LEAST_DF) & (level.cohesion >= COHESION[dense])

@@ -10,18 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from clew.ingest.names import Candidates
-from clew.ingest.phrases import SINGLE_LETTERS
+from clew.ingest.phrases import SINGLE_LETTERS, Words
 from clew.ingest.spans import Bools, Line, distinct
 from clew.types import Longs, TokenFlag
 
 LEAST_HEADINGS = 3  # headings of that many chunks hold the word
 LIFT = 3.0  # times as frequent in headings as in text
 MOST_SHARE = 0.25  # of the chunks
+# Bits of residual IDF. "Using", "over", "what" open many headings, but are scattered over the text.
+CLINGING = 0.75
 SURE_TOPIC = 0.6
 
 
-def find_topics(line: Line) -> Candidates:
-    """Return the single words that headings single out, by key."""
+def find_topics(line: Line, words: Words | None) -> Candidates:
+    """Return the single words that headings single out, by key; none without counted words."""
     corpus, n_words = line.corpus, len(line.corpus.words)
     live = (line.chunk >= 0) & ~line.has(TokenFlag.CODE | TokenFlag.DIGIT | TokenFlag.SINGLE)
     heading = live & line.has(TokenFlag.HEADING)
@@ -30,6 +32,7 @@ def find_topics(line: Line) -> Candidates:
     lift = (in_heading / max(int(heading.sum()), 1)) / np.maximum(in_text / max(int(text.sum()), 1), 1e-12)
     df = _chunks(line, live)
     fits = (_chunks(line, heading) >= LEAST_HEADINGS) & (in_text > 0) & (lift >= LIFT)
+    fits &= (words.clinging >= CLINGING) if words is not None else False
     fits &= (df <= MOST_SHARE * corpus.n_chunks) & (line.word_size >= SINGLE_LETTERS)
     first = np.zeros(n_words, dtype=np.int64)
     # As the text writes it: in small letters where it does, so that it isn't taken for a proper name.

@@ -19,7 +19,7 @@ from clew.ports import Reader
 from clew.query.cite import cite
 from clew.query.space import Space
 from clew.text.tokens import normal_name
-from clew.types import Chunk, Citation, CommunityView, Edge, EdgeView, Node, NodeCard, Related
+from clew.types import Chunk, Citation, CommunityView, Edge, EdgeView, Node, NodeCard, Related, Report
 
 MENTIONS_SHOWN = 20
 EDGES_SHOWN = 40
@@ -27,6 +27,7 @@ EVIDENCE_SHOWN = 3
 # What people asserted is a shorter way than what text suggests.
 COST = {"same_as": 0.2, "references": 1.0, "defined_by": 0.8, "mentions": 1.6, "co_occurs_with": 1.8}
 OTHER_COST = 1.2
+SUGGESTED = ("mentions", "co_occurs_with")  # what text suggests; the other kinds are stated
 KIND_ORDER = ("document", "entity", "person", "tag")
 
 
@@ -104,7 +105,7 @@ def edge_views(reader: Reader, edges: Sequence[Edge]) -> tuple[EdgeView, ...]:
 
 def related(space: Space, name: str, k: int) -> list[Related]:
     """Return the nodes nearest to a node: a walk with restart there, the mass over √df so that
-    what is mentioned everywhere doesn't come first, together with its direct edges."""
+    what is mentioned everywhere doesn't come first, and more for a direct edge, most for a stated one."""
     reader = space.reader
     start = find(reader, name)[0]
     restart = np.zeros(space.n_nodes, dtype=np.float32)
@@ -119,8 +120,10 @@ def related(space: Space, name: str, k: int) -> list[Related]:
         direct.setdefault(other, []).append(edge)
     best = float(np.delete(mass, start.node).max()) if space.n_nodes > 1 else 0.0
     score = (mass / best if best > 0 else mass).astype(np.float32)
+    rarity = space.node_idf / max(float(np.log(max(space.n_chunks, 2))), 1.0)
     for other, found in direct.items():
-        score[other] += max(edge.weight if edge.kind == "co_occurs_with" else 1.0 for edge in found)
+        stated = any(edge.kind not in SUGGESTED for edge in found)
+        score[other] += 1.0 if stated else 0.5 * max(edge.weight for edge in found) * rarity[other]
     score[start.node] = 0.0
     order = [node for node in top(score, k).tolist() if score[node] > 0]
     scale = float(score[order[0]]) if order else 1.0
@@ -209,6 +212,10 @@ def _joining(reader: Reader, a: int, b: int) -> Edge:
     return reader.edge_rows([best])[0]
 
 
+def _places(report: Report) -> list[tuple[int, int, int]]:
+    return [(finding.chunk, finding.start, finding.end) for finding in report.findings]
+
+
 def communities(space: Space, level: int | None) -> list[CommunityView]:
     """Return the communities of a level (all without one) with their reports."""
     reader = space.reader
@@ -224,6 +231,7 @@ def communities(space: Space, level: int | None) -> list[CommunityView]:
             reports[community.community],
             tuple(reader.nodes(reports[community.community].members)),
             tuple(children.get(community.community, ())),
+            _citations(reader, _with_chunks(reader, _places(reports[community.community]))),
         )
         for community in wanted
         if community.community in reports
