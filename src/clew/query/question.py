@@ -75,9 +75,12 @@ class Question:
         """Return the share of the question's weight that these words have, 0 to 1.
 
         Weights are squared: three common words don't make up for the one that the question is about.
+        Without a vector nobody knows which one that is ("differ" is as rare as "generics"): then they
+        aren't.
         """
-        total = sum(word.weight**2 for word in self.words)
-        return sum(self.words[i].weight ** 2 for i in set(places)) / max(total, 1e-9)
+        power = 1 if self.vector is None else 2
+        total = sum(word.weight**power for word in self.words)
+        return float(sum(self.words[i].weight ** power for i in set(places)) / max(total, 1e-9))
 
 
 def read_question(question: str, engine: Engine) -> Question:
@@ -190,12 +193,11 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
 
     Either its meaning is that of a question for the whole, or it names nothing that the notes define, next
     to none of its words tells passages apart, and no passage is close to it. ``lenient`` allows one more rare
-    word: it is for a person who asked for the themes by choosing the mode.
+    word, and one that some passages have: it is for a person who asked for the themes by choosing the mode.
     """
     if not asked.words:
         return False
-    highest = math.log1p((max(engine.reader.count("chunks"), 1) - 0.5) / 1.5)
-    common = min(math.log1p((1 - COMMON_SHARE) / COMMON_SHARE), highest / 2)
+    common = _common_idf(engine)
     special = sum(1 for word in asked.words if word.salient and (not word.known or word.idf > common))
     meant = _meant(asked, engine, closeness)
     if meant >= MEANT_SURELY:
@@ -206,7 +208,15 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
         return True
     # Meaning tells better than counting, so that words are counted only where there is no embedder.
     few = special <= WHOLE_SPECIAL + lenient and len(asked.words) >= WHOLE_WORDS
-    return few and not closeness.on
+    picks = any(word.salient and word.known and word.idf > common for word in asked.words)
+    small = engine.reader.count("chunks") < TELLING_MISSING ** 0.5  # there, even common words look rare
+    return few and not closeness.on and (lenient or small or not picks)
+
+
+def _common_idf(engine: Engine) -> float:
+    """Return the idf up to which a word is common: in COMMON_SHARE of the passages, more in a small index."""
+    highest = math.log1p((max(engine.reader.count("chunks"), 1) - 0.5) / 1.5)
+    return min(math.log1p((1 - COMMON_SHARE) / COMMON_SHARE), highest / 2)
 
 
 def _meant(asked: Question, engine: Engine, closeness: Closeness) -> float:
@@ -312,7 +322,9 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
         found = found or (telling and covered >= COVERED_SURELY)
         found = found or (covered >= SOME_COVERED and close >= SOME_CLOSE)
     else:
-        found = telling and covered >= COVERED_ALONE
+        found = covered >= COVERED_ALONE and any(
+            word.known and word.idf > _common_idf(engine) for word in question.words
+        )
     found = found or bool(question.named and covered >= COVERED_NAMED)
     return Relevance(bool(hits) and found, covered, close, missing)
 
