@@ -148,7 +148,8 @@ def job_index(folder: str, index: str) -> dict[str, Any]:
 
 def job_vectors(folder: str, index: str) -> dict[str, Any]:
     """Index with random vectors, for the timing of search."""
-    registry.make_embedder = lambda options: RandomVectors()  # type: ignore[assignment,return-value]
+    stand_in = RandomVectors()
+    registry.make_embedder = lambda options: stand_in  # type: ignore[assignment,return-value]
     with Index.build([folder], index) as made:
         assert made.result is not None
         chunks, text = (
