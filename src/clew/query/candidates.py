@@ -13,7 +13,7 @@ from clew.text.units import Unit, units
 from clew.types import Hit
 
 # Candidates that are embedded, and how much of each: about 600 tokens, some 100 ms.
-EMBEDDED, EMBEDDED_CHARS = 16, 240
+EMBEDDED, EMBEDDED_CHARS = 10, 240
 SHORT, LONG = 12, 700  # characters of a sentence that may stand in an answer
 CODE_CHARS, CODE_LINES = 900, 16  # a longer code block is cited by the sentences around it
 LINKS = 0.7  # a sentence of which links are a greater share is an item of a table of contents

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import dijkstra
 
 from clew.algo.fuse import top
 from clew.algo.walk import walk
@@ -155,6 +154,8 @@ def _shared(space: Space, a: int, b: int) -> list[int]:
 def path(space: Space, a: str, b: str, max_steps: int) -> list[EdgeView]:
     """Return the edges of the cheapest path between two names, or nothing if there is none within
     ``max_steps``. Edges that people made are shorter; passing through a hub costs by its degree."""
+    from scipy.sparse.csgraph import dijkstra  # 0.1 s that only this command needs
+
     reader = space.reader
     starts = {node.node for node in find(reader, a)}
     goals = {node.node for node in find(reader, b)} - starts
