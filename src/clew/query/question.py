@@ -209,7 +209,7 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
     # Meaning tells better than counting, so that words are counted only where there is no embedder.
     few = special <= WHOLE_SPECIAL + lenient and len(asked.words) >= WHOLE_WORDS
     picks = any(word.salient and word.known and word.idf > common for word in asked.words)
-    small = engine.reader.count("chunks") < TELLING_MISSING ** 0.5  # there, even common words look rare
+    small = engine.reader.count("chunks") < TELLING_MISSING**0.5  # there, even common words look rare
     return few and not closeness.on and (lenient or small or not picks)
 
 
