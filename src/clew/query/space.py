@@ -26,6 +26,7 @@ class Space:
         self.reader = reader
         self.chunk_doc: Ints = reader.array("chunks.doc")
         self.n_chunks = len(self.chunk_doc)
+        self.n_docs = int(self.chunk_doc.max(initial=-1)) + 1
         self._documents: dict[int, Document] = {}
 
     @cached_property
