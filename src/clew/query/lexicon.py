@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from clew.query.space import Space
 from clew.text.terms import term_hash, terms_of
 from clew.text.tokens import normal_words
@@ -16,12 +18,16 @@ LONGEST_NAME = 8  # tokens
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name that occurs in the question: its words' range, its text, and the nodes that bear it."""
+    """A name that occurs in the question: its words' range, its text, and the nodes that bear it.
+
+    ``holders`` counts the chunks that hold all of its words, as that name or otherwise; 0 if unknown.
+    """
 
     start: int
     end: int
     name: str
     nodes: tuple[int, ...]
+    holders: int = 0
 
 
 class IndexLexicon:
@@ -75,5 +81,19 @@ class IndexLexicon:
             key = "".join(words[at:end])
             nodes = self.space.named(term_hash(key))
             if len(nodes):
-                return Named(at, end, " ".join(words[at:end]), tuple(nodes.tolist()))
+                holders = self._holders(words[at:end])
+                return Named(at, end, " ".join(words[at:end]), tuple(nodes.tolist()), holders)
         return None
+
+    def _holders(self, words: list[str]) -> int:
+        """Return how many chunks hold all the words, in any order; words that aren't terms don't count."""
+        postings = self.space.postings
+        found = [max(map(postings.chunks, at), key=len) for at in map(self.positions, words) if at]
+        found.sort(key=len)
+        if not found:
+            return 0
+        held = found[0]
+        for chunks in found[1:]:
+            place = np.minimum(np.searchsorted(chunks, held), len(chunks) - 1)
+            held = held[chunks[place] == held]
+        return len(held)

@@ -21,6 +21,10 @@ from clew.types import Floats, Ints, Seed
 DENSE_WEIGHT = 0.4  # against 0.6 for BM25; see docs/benchmarks.md
 NODE_SHARE = 0.02  # nodes mentioned in more of the chunks than this lead everywhere, so nowhere
 NODE_FLOOR = 2  # … but in a small index a node in this many chunks is still specific
+# A name in the question is a node's only if the node is meant in this share of the chunks that hold the
+# name's words (the link probability of Mihalcea & Csomai, "Wikify!", 2007). Code "a" or a heading "Note"
+# stand in a few chunks, the words in most: there, what a question says with them isn't the node.
+MEANT = 0.1
 UNDEFINED = 0.3  # weight of a seed that nothing in the corpus defines
 CHUNK_MASS = 0.05  # restart mass of the hybrid seeds, against 1 for the entity seeds
 CHUNK_SEEDS = 30
@@ -77,13 +81,17 @@ def relevance(space: Space, lexicon: IndexLexicon, question: str, vector: Floats
 
 
 def node_seeds(space: Space, names: list[Named]) -> dict[int, float]:
-    """Return the restart weight of the nodes that the question names: idf / √df, less if undefined."""
+    """Return the restart weight of the nodes that the question names: idf / √df, less if undefined.
+
+    Left out are nodes that are mentioned too often to lead anywhere, and those that the words of the
+    question seldom mean in the notes.
+    """
     limit = max(NODE_SHARE * space.n_chunks, NODE_FLOOR)
     found: dict[int, float] = {}
     for name in names:
         for node in name.nodes:
             df = int(space.node_df[node])
-            if 0 < df <= limit:
+            if 0 < df <= limit and df >= MEANT * name.holders:
                 defined = float(space.defined[node])
                 weight = float(space.node_idf[node]) / df**0.5 * (UNDEFINED + (1 - UNDEFINED) * defined)
                 found[node] = max(found.get(node, 0.0), weight)
