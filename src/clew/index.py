@@ -83,7 +83,7 @@ class Index:
         sizing = embedder if embedder is not None else _default_embedder(options.embed)
         extractors = [registry.load("extractors", name)() for name in registry.names("extractors")]
         with store.writing(goal):
-            cache = store.cache(goal.parent / "cache.sqlite")
+            cache = store.cache(cache_path(goal))
             try:
                 result = build(
                     sources,
@@ -217,6 +217,14 @@ def default_path(paths: Sequence[str | Path]) -> Path:
         raise UsageError("index", "no folder or file was named", "Say which: clew index ~/notes")
     first = Path(paths[0])
     return (first if first.is_dir() else first.parent) / FOLDER / FILE
+
+
+def cache_path(index: Path) -> Path:
+    """Return the cache of an index: ``.clew/cache.sqlite``, or ``FILE.cache`` for an index elsewhere.
+
+    Elsewhere, a ``cache.sqlite`` may be somebody else's, whose tables would be lost.
+    """
+    return index.with_name("cache.sqlite" if index.parent.name == FOLDER else f"{index.name}.cache")
 
 
 def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:

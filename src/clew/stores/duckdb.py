@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from clew.errors import BadIndex, IndexTooNew, NoIndex
+from clew.errors import BadIndex, IndexTooNew, NoIndex, PublishError
 from clew.ports import Cache, Reader, Store
 from clew.stores.duckdb_files import NAME, Cursors, attach, writing
 from clew.stores.duckdb_read import AGAIN, DuckReader, Stamp, file_stamp, first_line
@@ -49,9 +49,13 @@ class DuckStore:
         return reader
 
     def writing(self, path: Path) -> AbstractContextManager[None]:
-        """Hold the lock of whoever indexes to ``path``. Raises PublishError naming the holder."""
+        """Hold the lock of whoever indexes to ``path``.
+
+        Raises PublishError naming the holder, or if a file that Clew didn't write is at ``path``.
+        """
         from clew.stores.lock import index_lock
 
+        _spare_others(Path(path))
         return index_lock(Path(path))
 
     def cache(self, path: Path) -> Cache:
@@ -59,6 +63,26 @@ class DuckStore:
         from clew.stores.cache import open_cache
 
         return open_cache(Path(path))
+
+
+def _spare_others(path: Path) -> None:
+    """Raise PublishError if publishing at ``path`` would replace a file that Clew didn't write.
+
+    `clew index notes --index notes/diary.md` is one slip of the keyboard away. An index may be damaged
+    past recognition; then its lock's note tells whose it is, or that it is in Clew's own folder.
+    """
+    from clew.stores.lock import FOLDER, holder, lock_path
+
+    ours = path.parent.name == FOLDER or holder(lock_path(path)) is not None
+    if ours or not path.is_file() or not path.stat().st_size:
+        return  # a folder is told of when publishing
+    try:
+        DuckStore().open(path).close()
+    except IndexTooNew:
+        return
+    except (BadIndex, NoIndex) as error:
+        reason = f"a file is there that Clew can't tell to be an index of its own ({error.reason})"
+        raise PublishError(str(path), reason, "Move it away, or choose another with --index") from error
 
 
 def _check_file(path: Path) -> None:
