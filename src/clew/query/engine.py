@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from clew.ports import Embedder, Reader
-from clew.query.explain import explain
+from clew.query.explain import explain, label_seeds
 from clew.query.lexicon import IndexLexicon
 from clew.query.model import Retrieval
 from clew.query.rank import rank
@@ -43,6 +43,7 @@ class IndexEngine:
         ranking = rank(self.space, self.lexicon, question, vector, k, mode)
         ranked = time.perf_counter()
         hits = explain(self.space, self.lexicon, question, ranking)
+        seeds = label_seeds(self.space, ranking.seeds, hits)
         done = time.perf_counter()
         times = {
             "embed": 1000 * (embedded - begin),
@@ -51,7 +52,7 @@ class IndexEngine:
             "total": 1000 * (done - begin),
         }
         counts = {"chunks": self.space.n_chunks, "nodes": self.space.n_nodes}
-        return Retrieval(hits, ranking.seeds, ranking.walked, ranking.reason, counts, times)
+        return Retrieval(hits, seeds, ranking.walked, ranking.reason, counts, times)
 
     def _vector(self, question: str) -> Floats | None:
         if self.embedder is None or not question.strip():

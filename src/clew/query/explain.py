@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from clew.query.choose import covers
 from clew.query.lexicon import IndexLexicon
 from clew.query.rank import Ranking
 from clew.query.space import Space
-from clew.types import Hit, Step
+from clew.text.tokens import normal_words
+from clew.types import Hit, Seed, Step
 
 SHOWN_TERMS = 5
 
@@ -73,12 +77,37 @@ def _straight(space: Space, chunk: int, ranking: Ranking) -> int:
 
 def _matched_terms(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking) -> list[list[str]]:
     """Return for each hit the question's words that it holds, weightiest first."""
-    words = [term for term, weight in lexicon.weights(question).items() if weight > 0]
+    written = _written(lexicon, question)
+    words = [written.get(term, term) for term, weight in lexicon.weights(question).items() if weight > 0]
     table, weight = covers(space, lexicon.positions(question), ranking.chunks)
-    return [
-        [words[i] for i in np.argsort(-weight, kind="stable").tolist() if row[i]][:SHOWN_TERMS]
-        for row in table
-    ]
+    order = np.argsort(-weight, kind="stable").tolist()
+    return [list(dict.fromkeys(words[i] for i in order if row[i]))[:SHOWN_TERMS] for row in table]
+
+
+def _written(lexicon: IndexLexicon, question: str) -> dict[str, str]:
+    """Return for each term of the question the word that it stands for: a person doesn't read stems.
+
+    Terms of scripts without spaces aren't of one word; they are shown as they are.
+    """
+    out: dict[str, str] = {}
+    for word in dict.fromkeys(normal_words(question)):
+        for term in lexicon.question_terms(word):
+            out.setdefault(term, word)
+    return out
+
+
+def label_seeds(space: Space, seeds: Iterable[Seed], hits: Sequence[Hit]) -> tuple[Seed, ...]:
+    """Return the seeds with the place of each passage as its label, as nodes have their names."""
+    seeds = tuple(seeds)
+    places = {hit.chunk.chunk: f"{hit.document.location}:{hit.chunk.start_line}" for hit in hits}
+    wanted = [seed.position for seed in seeds if seed.kind == "chunk" and seed.position not in places]
+    if wanted:
+        chunks = space.reader.chunks(wanted)
+        documents = space.documents({chunk.doc for chunk in chunks})
+        places |= {one.chunk: f"{documents[one.doc].location}:{one.start_line}" for one in chunks}
+    return tuple(
+        replace(seed, label=places[seed.position]) if seed.kind == "chunk" else seed for seed in seeds
+    )
 
 
 def _why(terms: list[str], path: tuple[Step, ...], parts: dict[str, float]) -> str:

@@ -202,6 +202,10 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
     meant = _meant(asked, engine, closeness)
     if meant >= MEANT_SURELY:
         return True
+    if len(asked.words) == 1 and asked.words[0].known and not lenient:
+        return (
+            False  # a single word is asked about itself, however common: "function", in notes on programming
+        )
     if asked.named or closest(asked, engine, closeness) >= WHOLE_CLOSE:
         return False
     if meant >= MEANT or not special:
@@ -325,6 +329,10 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
         found = covered >= COVERED_ALONE and any(
             word.known and word.idf > _common_idf(engine) for word in question.words
         )
+    # Common words pick nothing, but a passage that has all of the question ("traits", in a
+    # book on Rust) is about it. With vectors that holds for one word only; of more, the meaning tells better.
+    if not closeness.on or len(question.words) == 1:
+        found = found or (covered >= COVERED_SURELY and not missing)
     found = found or bool(question.named and covered >= COVERED_NAMED)
     return Relevance(bool(hits) and found, covered, close, missing)
 
