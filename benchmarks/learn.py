@@ -53,11 +53,12 @@ class Example:
 def example(engine: IndexEngine, text: str, gold: frozenset[str], keys: Sequence[str]) -> Example:
     vector = engine.embedder.embed_question(text) if engine.embedder is not None else None
     space, lexicon = engine.space, engine.lexicon
-    scores = ranking.relevance(space, lexicon, text, vector)
+    terms = lexicon.positions(text)
+    scores = ranking.relevance(space, terms, vector)
     names = lexicon.names(text)
     mass = ranking.restart_walk(space, scores, ranking.node_seeds(space, names))
     asked = {node for name in names for node in name.nodes}
-    found = Pool(space, lexicon.positions(text), pool(mass.chunks, scores.hybrid), asked)
+    found = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked)
     near = np.array([found.near(i) for i in range(len(found.chunks))])
     mine = np.array([keys[doc] in gold for doc in space.chunk_doc[found.chunks].tolist()])
     return Example(found.candidates(mass.chunks, scores.bm25, scores.dense), near, mine, len(gold))

@@ -62,7 +62,7 @@ def _ranked(mode: str) -> Method:
 
 
 def _walk(engine: IndexEngine, question: str) -> Ints:
-    scores = ranking.relevance(engine.space, engine.lexicon, question, _vector(engine, question))
+    scores = ranking.relevance(engine.space, engine.lexicon.positions(question), _vector(engine, question))
     seeds = ranking.node_seeds(engine.space, engine.lexicon.names(question))
     return top(ranking.restart_walk(engine.space, scores, seeds).chunks, KS[-1])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,11 @@ from clew.types import Floats, Hashes, Ints, Longs
 # development sets: passages are short and of like length.
 K1 = 0.9
 B = 0.4
+
+
+def idf(df: Any, total: int) -> Any:
+    """Return ln(1 + (total - df + ½) / (df + ½)), non-negative, of a number or an array of them."""
+    return np.log1p((total - df + 0.5) / (df + 0.5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,7 @@ class Postings:
         return self.chunk[self.ptr[position] : self.ptr[position + 1]]
 
     def idf(self, position: int) -> float:
-        df = self.df(position)
-        return float(np.log1p((self.n_chunks - df + 0.5) / (df + 0.5)))
+        return float(idf(self.df(position), self.n_chunks))
 
 
 def bm25(

@@ -104,10 +104,10 @@ class State:
         out = np.empty((len(c.merit), len(FEATURES)), dtype=np.float32)
         out[:, :MERIT] = c.merit
         gain = (c.covers & ~self.covered) @ c.idf / self._total
-        named, shares = _best(c.defines, lead), _best(c.mentions, lead * c.bridge)
+        named, shares = best(c.defines, lead), best(c.mentions, lead * c.bridge)
         out[:, 4] = gain
-        out[:, 5], out[:, 6] = named, _best(c.defines, lead * self.close)
-        out[:, 7], out[:, 8] = shares, _best(c.mentions, lead * c.bridge * self.close)
+        out[:, 5], out[:, 6] = named, best(c.defines, lead * self.close)
+        out[:, 7], out[:, 8] = shares, best(c.mentions, lead * c.bridge * self.close)
         out[:, 9], out[:, 10] = gain * named, gain * shares
         return out
 
@@ -151,11 +151,11 @@ def select(
     via: list[int] = []
     for _ in range(min(k, len(candidates.merit))):
         worth = state.features() * w
-        best = int(np.argmax(np.where(state.left, worth.sum(axis=1), -np.inf)))
-        order.append(best)
-        rows.append(worth[best])
-        via.append(state.via(best))
-        state.take(best, near(best))
+        chosen = int(np.argmax(np.where(state.left, worth.sum(axis=1), -np.inf)))
+        order.append(chosen)
+        rows.append(worth[chosen])
+        via.append(state.via(chosen))
+        state.take(chosen, near(chosen))
     worths = np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
     return Choice(
         np.array(order, dtype=np.int32),
@@ -168,10 +168,10 @@ def select(
     )
 
 
-def _best(has: NDArray[np.bool_], value: Floats) -> Floats:
+def best(has: NDArray[np.bool_], value: Floats) -> Floats:
     """Return for each row the highest value among its columns, 0 without any, shape (n,)."""
     live = np.flatnonzero(value)
     if not len(live):
         return np.zeros(len(has), dtype=np.float32)
-    best: Floats = (has[:, live] * value[live]).max(axis=1)
-    return best
+    found: Floats = (has[:, live] * value[live]).max(axis=1)
+    return found

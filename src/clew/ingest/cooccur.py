@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from clew.algo.lookup import locate
 from clew.ingest.spans import expand
 from clew.types import Floats, Ints, Longs
 
@@ -111,8 +112,7 @@ def _places(by_node: sparse.csr_array, a: Ints, b: Ints, df: Longs) -> tuple[Lon
         owner, at = expand(ptr[rare[part]], ptr[rare[part] + 1])
         chunk = by_node.indices[at]
         wanted = other[part][owner].astype(np.int64) * n_chunks + chunk
-        place = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
-        both = held[place] == wanted
+        both = locate(held, wanted)[1]
         owner, chunk = owner[both], chunk[both]
         rank = np.arange(len(owner)) - np.searchsorted(owner, owner, side="left")
         pair_parts.append(owner[rank < PLACES] + begin)

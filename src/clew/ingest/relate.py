@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from clew.algo.lookup import locate
 from clew.ingest.cooccur import count_pairs
 from clew.ingest.link import Statements, state
 from clew.ingest.links import LinkTable
@@ -150,7 +151,7 @@ def _last_words(line: Line, register: Register, number: Ints, mentions: Mentions
     lo, hi = (np.searchsorted(places, key * n_docs) for key in (short, short + 1))
     pair, at = expand(lo, hi)
     wanted = long[pair] * n_docs + places[at] % n_docs
-    found = places[np.minimum(np.searchsorted(places, wanted), len(places) - 1)] == wanted
+    found = locate(places, wanted)[1]
     both = np.bincount(pair[found], minlength=len(rows))
     share = both / np.maximum(hi - lo, 1)
     defined = np.zeros(int(number.max(initial=-1)) + 1, dtype=bool)

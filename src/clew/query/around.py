@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from clew.algo.bm25 import idf
 from clew.query.model import Engine
 from clew.text.tokens import normal_name
 from clew.types import Hit, Node
@@ -45,8 +45,8 @@ def nodes_around(
             count = int(df[node])
             if count > max(COMMON * chunks, FEW):
                 continue
-            idf = math.log1p((chunks - count + 0.5) / (count + 0.5)) if count < chunks else 0.1
-            value = idf * (DEFINED if node in defined else 1.0) * (2.0 if node in favour else 1.0)
+            rarity = float(idf(count, chunks)) if count < chunks else 0.1
+            value = rarity * (DEFINED if node in defined else 1.0) * (2.0 if node in favour else 1.0)
             weight[node] = weight.get(node, 0.0) + value / (2 + rank)
     order = sorted(weight, key=lambda node: (-weight[node], node))[:POOL]
     cited = {hit.document.doc for hit in hits[:HITS]}

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algo.fuse import top
-from clew.algo.select import MERIT, WEIGHTS, Candidates, Choice, Weights, select
+from clew.algo.lookup import locate
+from clew.algo.select import MERIT, WEIGHTS, Candidates, Choice, Weights, best, select
 from clew.query.space import Space
 from clew.types import Floats, Ints
 
@@ -27,9 +28,7 @@ def covers(space: Space, positions: list[int], chunks: Ints) -> tuple[NDArray[np
     """Return which chunk holds which term, shape (n, q), and the terms' idf (q,)."""
     table = np.zeros((len(chunks), len(positions)), dtype=bool)
     for column, at in enumerate(positions):
-        holders = space.postings.chunks(at)
-        place = np.minimum(np.searchsorted(holders, chunks), len(holders) - 1)
-        table[:, column] = holders[place] == chunks
+        table[:, column] = locate(space.postings.chunks(at), chunks)[1]
     weight = np.array([space.postings.idf(at) for at in positions], dtype=np.float32)
     return table, weight
 
@@ -75,11 +74,7 @@ class Pool:
 
     def asked(self) -> Floats:
         """Return for each candidate the rarity of what it defines and the question names, in 0..1."""
-        value = self._rarity * self._asked
-        if not len(value):
-            return np.zeros(len(self.chunks), dtype=np.float32)
-        best: Floats = np.where(self._defines, value, np.float32(0)).max(axis=1)
-        return best
+        return best(self._defines, self._rarity * self._asked)
 
     def near(self, candidate: int) -> Floats:
         """Return how close to the question's words a candidate mentions each node, in 0..1, shape (u,).
@@ -90,10 +85,8 @@ class Pool:
         """
         out = np.zeros(len(self.nodes), dtype=np.float32)
         terms = self.space.terms(int(self.chunks[candidate]))
-        if not len(self._terms) or not len(self.nodes):
-            return out
-        place = np.minimum(np.searchsorted(self._terms, terms), len(self._terms) - 1)
-        at = np.flatnonzero(self._terms[place] == terms)
+        place, known = locate(self._terms, terms)
+        at = np.flatnonzero(known)
         if not len(at):
             return out
         weight = self._shares[place[at]]
@@ -102,8 +95,7 @@ class Pool:
         inside = (before <= 0) & (after <= 0)
         distance = np.where(before > 0, before, after)
         close = np.where(inside, np.float32(0), np.exp(-distance / np.float32(NEAR))) @ weight
-        place = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
-        known = np.flatnonzero(self.nodes[place] == nodes)
+        place, known = locate(self.nodes, nodes)
         np.maximum.at(out, place[known], np.minimum(close[known], 1.0))
         return out
 

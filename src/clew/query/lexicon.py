@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from clew.algo.lookup import locate
 from clew.query.space import Space
 from clew.text.terms import term_hash, terms_of
 from clew.text.tokens import normal_words
@@ -94,6 +93,5 @@ class IndexLexicon:
             return 0
         held = found[0]
         for chunks in found[1:]:
-            place = np.minimum(np.searchsorted(chunks, held), len(chunks) - 1)
-            held = held[chunks[place] == held]
+            held = held[locate(chunks, held)[1]]
         return len(held)

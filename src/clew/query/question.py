@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clew.algo.bm25 import idf
 from clew.ports import Embedder
 from clew.query.model import Engine
 from clew.text.terms import is_single
@@ -86,21 +87,20 @@ class Question:
 def read_question(question: str, engine: Engine) -> Question:
     """Weigh the words of a question."""
     count = max(engine.reader.count("chunks"), 1)
-    highest = math.log1p((count - 0.5) / 1.5)
-    least = min(math.log1p((1 - TELLING_SHARE) / TELLING_SHARE), highest / 2)
-    missing = highest * min(1.0, math.log1p(count) / math.log1p(TELLING_MISSING))
+    least = _idf_at(TELLING_SHARE, count)
+    missing = float(idf(1, count)) * min(1.0, math.log1p(count) / math.log1p(TELLING_MISSING))
     vector = engine.embedder.embed_question(question) if engine.embedder and question.strip() else None
     salience = _salience(question, engine.embedder) if vector is not None else {}
     words: list[Word] = []
     for name in dict.fromkeys(_words(question)):
         weights = engine.lexicon.weights(name)
         known = any(weights.values())
-        idf = max(weights.values(), default=0.0) if known else missing
+        rarity = max(weights.values(), default=0.0) if known else missing
         meant = salience.get(name, 1.0)
         salient = meant >= SALIENT
-        telling = salient and idf >= least
-        weight = idf * (LEAST_SALIENCE + (1 - LEAST_SALIENCE) * meant)
-        words.append(Word(name, frozenset(weights), idf, weight, known, salient, telling))
+        telling = salient and rarity >= least
+        weight = rarity * (LEAST_SALIENCE + (1 - LEAST_SALIENCE) * meant)
+        words.append(Word(name, frozenset(weights), rarity, weight, known, salient, telling))
     return Question(question, tuple(_without_noise(words)), _defined(question, engine), vector)
 
 
@@ -203,9 +203,8 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
     if meant >= MEANT_SURELY:
         return True
     if len(asked.words) == 1 and asked.words[0].known and not lenient:
-        return (
-            False  # a single word is asked about itself, however common: "function", in notes on programming
-        )
+        # It is asked about itself, however common: "function", in notes on programming.
+        return False
     if asked.named or closest(asked, engine, closeness) >= WHOLE_CLOSE:
         return False
     if meant >= MEANT or not special:
@@ -219,8 +218,13 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
 
 def _common_idf(engine: Engine) -> float:
     """Return the idf up to which a word is common: in COMMON_SHARE of the passages, more in a small index."""
-    highest = math.log1p((max(engine.reader.count("chunks"), 1) - 0.5) / 1.5)
-    return min(math.log1p((1 - COMMON_SHARE) / COMMON_SHARE), highest / 2)
+    return _idf_at(COMMON_SHARE, max(engine.reader.count("chunks"), 1))
+
+
+def _idf_at(share: float, count: int) -> float:
+    """Return the idf of a word in this share of ``count`` passages; in a small index, of a word in the
+    square root of their number."""
+    return min(math.log1p((1 - share) / share), float(idf(1, count)) / 2)
 
 
 def _meant(asked: Question, engine: Engine, closeness: Closeness) -> float:

@@ -44,7 +44,6 @@ class Relevance:
     bm25: Floats
     dense: Floats | None
     hybrid: Floats
-    cosine: Floats | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +65,19 @@ class Ranking:
     milliseconds: Mapping[str, float] = field(default_factory=dict)
 
 
-def relevance(space: Space, lexicon: IndexLexicon, question: str, vector: Floats | None) -> Relevance:
+def relevance(space: Space, terms: list[int], vector: Floats | None) -> Relevance:
     """Score all chunks by BM25 and, where there is a question vector, by cosine; fuse by weighted sum.
+
+    ``terms`` are the postings' positions of the question's terms.
 
     Min-max scores beat reciprocal rank fusion on every development set, by 8 points on chat logs:
     ranks throw away how much better the first hit is than the tenth.
     """
-    lexical = scaled(bm25(space.postings, [(at, 1.0) for at in lexicon.positions(question)]))
+    lexical = scaled(bm25(space.postings, [(at, 1.0) for at in terms]))
     if vector is None:
-        return Relevance(lexical, None, lexical, None)
-    cosine = space.cosines(vector)
-    dense = scaled(cosine)
-    return Relevance(lexical, dense, (1 - DENSE_WEIGHT) * lexical + DENSE_WEIGHT * dense, cosine)
+        return Relevance(lexical, None, lexical)
+    dense = scaled(space.cosines(vector))
+    return Relevance(lexical, dense, (1 - DENSE_WEIGHT) * lexical + DENSE_WEIGHT * dense)
 
 
 def node_seeds(space: Space, names: list[Named]) -> dict[int, float]:
@@ -103,7 +103,8 @@ def rank(
 ) -> Ranking:
     """Rank chunks for a question. ``mode``: basic (hybrid), local (walk), auto (walk if it can help)."""
     clock = {"start": time.perf_counter()}
-    scores = relevance(space, lexicon, question, vector)
+    terms = lexicon.positions(question)
+    scores = relevance(space, terms, vector)
     clock["hybrid"] = time.perf_counter()
     names = lexicon.names(question)
     seeds = node_seeds(space, names)
@@ -113,7 +114,7 @@ def rank(
     mass = restart_walk(space, scores, seeds)
     clock["walk"] = time.perf_counter()
     asked = {node for name in names for node in name.nodes}
-    candidates = Pool(space, lexicon.positions(question), pool(mass.chunks, scores.hybrid), asked)
+    candidates = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked)
     choice = candidates.choose(mass.chunks, scores.bm25, scores.dense, k)
     clock["choose"] = time.perf_counter()
     return _chosen(space, scores, mass, candidates, choice, seeds, reason, clock)
@@ -164,13 +165,12 @@ def neighbourhood(space: Space, hybrid: Floats, seeds: list[int]) -> Ints | None
     """
     if space.n_chunks <= NEIGHBOURS:
         return None
-    back = space.links.back
-    near = [back.indices[back.indptr[node] : back.indptr[node + 1]] for node in sorted(seeds)]
+    near = [space.chunks_of(node) for node in sorted(seeds)]
     start = np.unique(np.concatenate([top(hybrid, 4 * CHUNK_SEEDS), *near]))[: NEIGHBOURS // 4]
     mentioned = np.unique(space.mentions[start].indices)
     mentioned = mentioned[np.argsort(space.node_df[mentioned], kind="stable")]
     room = np.searchsorted(np.cumsum(space.node_df[mentioned]), NEIGHBOURS - len(start))
-    reached = [back.indices[back.indptr[node] : back.indptr[node + 1]] for node in mentioned[:room].tolist()]
+    reached = [space.chunks_of(node) for node in mentioned[:room].tolist()]
     return np.unique(np.concatenate([start, *reached])).astype(np.int32)
 
 

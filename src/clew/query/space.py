@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from clew.algo.bm25 import Postings
+from clew.algo.bm25 import Postings, idf
 from clew.algo.walk import Links
 from clew.ports import Reader
 from clew.types import Document, Floats, Ints
@@ -70,9 +70,9 @@ class Space:
 
     @cached_property
     def node_idf(self) -> Floats:
-        """Return ln(1 + (C - df + ½) / (df + ½)) of every node, shape (N,)."""
-        df = self.node_df.astype(np.float32)
-        return np.log1p((self.n_chunks - df + 0.5) / (df + 0.5)).astype(np.float32)
+        """Return the inverse document frequency of every node, shape (N,)."""
+        weights: Floats = idf(self.node_df.astype(np.float32), self.n_chunks).astype(np.float32)
+        return weights
 
     @cached_property
     def mentions(self) -> csr_array[Any, Any]:
@@ -105,13 +105,15 @@ class Space:
 
     def nodes_of(self, chunk: int) -> Ints:
         """Return the nodes that a chunk mentions or defines, ascending."""
-        found: Ints = self.mentions.indices[self.mentions.indptr[chunk] : self.mentions.indptr[chunk + 1]]
-        return found
+        return _row(self.mentions, chunk)
 
     def defined_in(self, chunk: int) -> Ints:
         """Return the nodes that a chunk defines, ascending."""
-        found: Ints = self.defines.indices[self.defines.indptr[chunk] : self.defines.indptr[chunk + 1]]
-        return found
+        return _row(self.defines, chunk)
+
+    def chunks_of(self, node: int) -> Ints:
+        """Return the chunks that mention or define a node, ascending."""
+        return _row(self.links.back, node)
 
     def documents(self, docs: Iterable[int]) -> dict[int, Document]:
         """Return documents by position; each is read once."""
@@ -170,3 +172,9 @@ class Space:
         lo = int(np.searchsorted(hashes, np.uint64(key_hash), side="left"))
         hi = int(np.searchsorted(hashes, np.uint64(key_hash), side="right"))
         return nodes[lo:hi]
+
+
+def _row(table: csr_array[Any, Any], at: int) -> Ints:
+    """Return the columns of a row: a slice, where scipy's own indexing takes a third of a millisecond."""
+    found: Ints = table.indices[table.indptr[at] : table.indptr[at + 1]]
+    return found

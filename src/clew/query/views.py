@@ -144,10 +144,7 @@ def _related(space: Space, start: Node, node: Node, score: float, edges: list[Ed
 
 
 def _shared(space: Space, a: int, b: int) -> list[int]:
-    back = space.links.back
-    first = back.indices[back.indptr[a] : back.indptr[a + 1]]
-    second = back.indices[back.indptr[b] : back.indptr[b + 1]]
-    shared: list[int] = np.intersect1d(first, second).tolist()
+    shared: list[int] = np.intersect1d(space.chunks_of(a), space.chunks_of(b)).tolist()
     return shared
 
 
