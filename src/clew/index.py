@@ -157,10 +157,10 @@ class Index:
 
     def ask(self, question: str, mode: str = "auto", *, options: AnswerOptions | None = None) -> Answer:
         """Answer a question with citations. ``mode``: auto, basic, local, global or drift."""
-        known = ["auto", *registry.names("modes")]
-        if mode not in known:
-            raise registry.unknown("mode", mode, known)
-        modes = {name: registry.load("modes", name) for name in registry.names("modes")}
+        names = registry.names("modes")  # 10 ms: it reads what all installed packages offer
+        if mode not in ("auto", *names):
+            raise registry.unknown("mode", mode, ["auto", *names])
+        modes = {name: registry.load("modes", name) for name in names}
         answer: Answer = ask(question, self.engine, mode, options or AnswerOptions(), modes)
         return answer
 
@@ -213,10 +213,15 @@ class Index:
 
 def default_path(paths: Sequence[str | Path]) -> Path:
     """Return where the index of these paths goes unless told otherwise."""
+    first = Path(_some(paths)[0])
+    return (first if first.is_dir() else first.parent) / FOLDER / FILE
+
+
+def _some(paths: Sequence[str | Path]) -> Sequence[str | Path]:
+    """Return the paths. Raises UsageError if there are none."""
     if not paths:
         raise UsageError("index", "no folder or file was named", "Say which: clew index ~/notes")
-    first = Path(paths[0])
-    return (first if first.is_dir() else first.parent) / FOLDER / FILE
+    return paths
 
 
 def cache_path(index: Path) -> Path:
@@ -229,11 +234,9 @@ def cache_path(index: Path) -> Path:
 
 def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:
     """Return a source for each path, by what it is. Raises NotFound."""
-    if not paths:
-        raise UsageError("index", "no folder or file was named", "Say which: clew index ~/notes")
     sources: list[Source] = []
     taken: set[str] = set()
-    for given in paths:
+    for given in _some(paths):
         path = Path(given).expanduser()
         if not path.exists():
             raise NotFound(str(given), "there is no such file or folder", "Check the spelling")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,9 +49,7 @@ def ask(
     if as_json:
         write_json("ask", payload.answer(found))
         return
-    page = Page()
-    render.answer(page, found, explain)
-    page.send()
+    _send(render.answer, found, explain)
 
 
 def search(question: str, mode: str, given: Path | None, flags: Mapping[str, Any], as_json: bool) -> None:
@@ -62,8 +60,13 @@ def search(question: str, mode: str, given: Path | None, flags: Mapping[str, Any
     if as_json:
         write_json("search", {"question": question, "mode": mode, "hits": payload.hits(found)})
         return
+    _send(render.search, found)
+
+
+def _send(draw: Callable[..., None], *arguments: Any) -> None:
+    """Draw a page and print it."""
     page = Page()
-    render.search(page, found)
+    draw(page, *arguments)
     page.send()
 
 
@@ -78,9 +81,7 @@ def show(name: str, given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("show", payload.card(found))
         return
-    page = Page()
-    render.card(page, found)
-    page.send()
+    _send(render.card, found)
 
 
 def related(name: str, k: int, given: Path | None, as_json: bool) -> None:
@@ -89,9 +90,7 @@ def related(name: str, k: int, given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("related", {"name": name, "related": [payload.related(one) for one in found]})
         return
-    page = Page()
-    render.related(page, found)
-    page.send()
+    _send(render.related, found)
 
 
 def path(a: str, b: str, max_steps: int, given: Path | None, as_json: bool) -> None:
@@ -100,23 +99,20 @@ def path(a: str, b: str, max_steps: int, given: Path | None, as_json: bool) -> N
     if as_json:
         write_json("path", {"from": a, "to": b, "steps": [payload.edge(one) for one in found]})
         return
-    page = Page()
-    render.path(page, a, b, found)
-    page.send()
+    _send(render.path, a, b, found)
 
 
 def communities(level: int | None, given: Path | None, as_json: bool) -> None:
     with opened(given) as index:
         found = index.communities(level)
-        deepest = max((view.community.level for view in index.communities()), default=0)
-    if level is not None and level > deepest:
+        every = [] if found or level is None else index.communities()
+    deepest = max((view.community.level for view in every), default=0)
+    if level is not None and not found and level > deepest:
         raise OptionError("--level", f"{level} is deeper than the hierarchy", f"Give 0 to {deepest}.")
     if as_json:
         write_json("communities", {"level": level, "communities": [payload.community(v) for v in found]})
         return
-    page = Page()
-    render.communities(page, found)
-    page.send()
+    _send(render.communities, found)
 
 
 def stats(given: Path | None, as_json: bool) -> None:
@@ -125,9 +121,7 @@ def stats(given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("stats", {"stats": payload.plain(found)})
         return
-    page = Page()
-    render.stats(page, found)
-    page.send()
+    _send(render.stats, found)
 
 
 def settings(given: Path | None, as_json: bool) -> None:
