@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -50,11 +51,15 @@ def _git(*words: str) -> str:
     return run.stdout.strip()
 
 
-def save(name: str, results: Any) -> Path:
-    """Write results with the commit and the machine to ``benchmarks/results/NAME-COMMIT.json``."""
+def save(name: str, results: Any, embedder: str = "") -> Path:
+    """Write results with the commit and the machine to ``benchmarks/results/NAME[-EMBEDDER]-COMMIT.json``.
+
+    What stands in the embedder's name beside letters, digits and ``. _ -`` becomes a hyphen.
+    """
     RESULTS.mkdir(parents=True, exist_ok=True)
     at = commit()
-    path = RESULTS / f"{name}-{at}.json"
+    parts = [name, re.sub(r"[^\w.-]+", "-", embedder), at]
+    path = RESULTS / ("-".join(part for part in parts if part) + ".json")
     machine = {"cores": os.cpu_count(), "processor": platform.machine(), "python": platform.python_version()}
     data = {"benchmark": name, "commit": at, "machine": machine, "results": results}
     path.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with open_index(one, chosen.embedder, chosen.work / chosen.embedder.replace(":", "-")) as index:
             rows += run(one, index, 0)
     print(table(rows))
-    path = save("docs", {"embedder": chosen.embedder, "rows": rows})
+    path = save("docs", {"embedder": chosen.embedder, "rows": rows}, chosen.embedder)
     print(f"saved {path}", file=sys.stderr)
     return 0
 

@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     weights = fit(list(data.values()))
     results["fitted on all"] = dict(zip(FEATURES, weights.round(2).tolist(), strict=True))
     print("fitted on all", results["fitted on all"], {n: judge(e, weights) for n, e in data.items()})
-    print(f"saved {save('learn', results)}", file=sys.stderr)
+    print(f"saved {save('learn', results, chosen.embedder)}", file=sys.stderr)
     return 0
 
 

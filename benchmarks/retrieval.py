@@ -6,7 +6,7 @@ Every method ranks the same passages of the same index in one run: bm25, dense, 
 rrf (reciprocal rank fusion), walk (the gated walk without the choice), and auto, the product's default.
 "all@5" is the share of questions for which every gold passage is among the first five: what an answer
 needs. The latency is the median over questions of ranking alone, the question's embedding included.
-Indexes are kept in --work; results go to benchmarks/results/retrieval-COMMIT.json.
+Indexes are kept in --work; results go to benchmarks/results/retrieval-EMBEDDER-COMMIT.json.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = run(one, index, chosen.limit)
         rows += found
         print(table(found), flush=True)
-    path = save("retrieval", {"embedder": chosen.embedder, "rows": rows})
+    path = save("retrieval", {"embedder": chosen.embedder, "rows": rows}, chosen.embedder)
     print(f"saved {path}", file=sys.stderr)
     return 0
 
