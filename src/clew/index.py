@@ -22,6 +22,7 @@ from clew.types import (
     EdgeView,
     Hit,
     NodeCard,
+    Origin,
     Related,
 )
 
@@ -193,6 +194,7 @@ class Index:
             "index": str(self.file),
             "bytes": self.file.stat().st_size,
             "generation": reader.generation,
+            "sources": [_where(origin) for origin in reader.sources],
             **{table: reader.count(table) for table in tables},
             **{key: reader.meta.get(key) for key in ("embedder", "dimension", "languages", "clew_version")},
             "options": reader.meta.get("options"),
@@ -233,21 +235,28 @@ def cache_path(index: Path) -> Path:
 
 
 def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:
-    """Return a source for each path, by what it is. Raises NotFound."""
-    sources: list[Source] = []
-    taken: set[str] = set()
+    """Return a source for each path, by what it is; a path named twice is one. Raises NotFound."""
+    found: dict[Path, Path] = {}
     for given in _some(paths):
         path = Path(given).expanduser()
         if not path.exists():
             raise NotFound(str(given), "there is no such file or folder", "Check the spelling")
+        found.setdefault(path.resolve(), path)
+    sources: list[Source] = []
+    taken: set[str] = set()
+    for resolved, path in sorted(found.items()):  # the order in which they were named says nothing
         kind = "jsonl" if path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson") else "folder"
-        base = name = path.resolve().name or "notes"
+        base = name = resolved.name or "notes"
         number = 2
         while name in taken:
             name, number = f"{base}-{number}", number + 1
         taken.add(name)
         sources.append(registry.load("sources", kind)(path, options.source, name))
     return sources
+
+
+def _where(origin: Origin) -> str:
+    return "/".join(part for part in (origin.root.rstrip("/"), origin.file) if part) or origin.name
 
 
 def _default_embedder(options: EmbedOptions) -> Embedder:

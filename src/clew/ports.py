@@ -22,6 +22,7 @@ from clew.types import (
     Mark,
     Mention,
     Node,
+    Origin,
     ParsedDocument,
     Problem,
     RawDocument,
@@ -33,6 +34,7 @@ class Source(Protocol):
     """Where documents come from."""
 
     name: str
+    path: Path | None  # the folder or file that it reads; None if locations aren't paths
 
     def read(self) -> Iterator[RawDocument | Problem]:
         """Yield every document once, in key order; a document that can't be read is a Problem.
@@ -153,6 +155,11 @@ class Reader(Protocol):
     generation: str
     meta: Mapping[str, Any]
 
+    @property
+    def sources(self) -> tuple[Origin, ...]:
+        """Where the documents were."""
+        ...
+
     def array(self, name: str) -> NDArray[Any]:
         """Return a published array (read-only, kept after the first call). Raises BadIndex if it isn't
         there."""
@@ -175,7 +182,8 @@ class Reader(Protocol):
         ...
 
     def find_documents(self, name: str) -> list[Document]:
-        """Return the documents whose key or location is ``name``, else whose file name or title is."""
+        """Return the documents whose key or location is ``name``, or whose file it leads to from the
+        current folder; else those whose file name or title it is."""
         ...
 
     def names_of(self, node: int) -> list[str]: ...

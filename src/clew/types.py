@@ -68,8 +68,8 @@ class RawDocument:
     """One document as its source gives it. ``data`` is what offsets count in.
 
     ``key`` is unique within the source and stable: a POSIX path relative to the folder, or a
-    record's id. ``location`` is what a citation shows (a path as the user would type it);
-    ``line`` is the 1-based line of ``location`` at which ``data`` begins.
+    record's id. ``location`` is the path of its file relative to the source's root, or how else the
+    source names the place; ``line`` is the 1-based line of ``location`` at which ``data`` begins.
     """
 
     key: str
@@ -228,7 +228,10 @@ class Analysis:
 class Document:
     """A row of ``documents``. ``doc`` is its position in key order.
 
-    ``language`` is an ISO 639-1 code, or ``"und"``. ``line`` is the line of ``location`` where it begins.
+    ``language`` is an ISO 639-1 code, or ``"und"``. ``location`` is, in what a Reader returns, a path that
+    opens from the current folder: relative if the file is below it, else absolute, or the path within the
+    source where that isn't there; ``file`` is the absolute path, or "" then. ``line`` is the line of
+    ``location`` where it begins.
     """
 
     doc: int
@@ -243,6 +246,7 @@ class Document:
     line: int
     media_type: str
     metadata: Mapping[str, Any]
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +395,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a statement comes from. ``start``/``end`` are source offsets, lines 1-based."""
+    """Where a statement comes from. ``start``/``end`` are source offsets, lines 1-based; ``location`` and
+    ``file`` are those of its :class:`Document`."""
 
     number: int
     key: str
@@ -403,6 +408,7 @@ class Citation:
     end_line: int
     quote: str
     chunk_id: str
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,16 +458,31 @@ class BuildResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a source was. Its ``name`` and a slash begin its documents' keys where there are several.
+
+    ``root`` is the absolute path of the folder that locations are relative to, or "" if they aren't
+    paths or it isn't known any more; ``file`` is the one file in it that was read, or "" for all.
+    """
+
+    name: str
+    root: str
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """All that is published, as columns. See ``docs/schema.md``.
 
     ``tables`` maps a table's name to its columns (sequences of equal length, in schema order);
-    ``arrays`` holds what search reads whole; ``meta`` the options that made it.
+    ``arrays`` holds what search reads whole; ``meta`` the options that made it. ``sources`` says where
+    the documents were; it is no part of the content, so the generation doesn't depend on it.
     """
 
     tables: Mapping[str, Mapping[str, Sequence[Any] | NDArray[Any]]]
     arrays: Mapping[str, NDArray[Any]]
     meta: Mapping[str, Any]
+    sources: tuple[Origin, ...] = ()
 
 
 # --- views for the fronts ------------------------------------------------------------------------

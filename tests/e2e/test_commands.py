@@ -48,6 +48,20 @@ def test_the_installed_command_keeps_stdout_for_data(vault: Path) -> None:
     assert "Tomasz" in done.json["answer"]
 
 
+def test_cited_paths_open_from_any_folder(vault: Path) -> None:
+    for here, flag in ((vault, ()), (vault / "journal", ()), (vault.parent, ("--index", vault))):
+        places = call("search", "October storm", *flag, cwd=here).out.splitlines()
+        found = call("search", "October storm", "--json", *flag, cwd=here).json["hits"]
+        for hit in found:
+            document, line = hit["document"], hit["chunk"]["start_line"]
+            assert any(f"{document['location']}:{line}" in place for place in places)
+            assert (here / document["location"]).samefile(document["file"])
+            assert (vault / document["key"]).samefile(document["file"])
+            below = (vault / document["key"]).is_relative_to(here)
+            assert Path(document["location"]).is_absolute() is not below
+            assert call("show", document["location"], *flag, cwd=here).code == 0
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_text_is_on_stdout_without_colours(vault: Path, name: str) -> None:
     done = call(name, *COMMANDS[name], cwd=vault)

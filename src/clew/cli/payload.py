@@ -46,6 +46,7 @@ def citation(value: Citation) -> dict[str, Any]:
         "end": value.end,
         "quote": value.quote,
         "chunk_id": value.chunk_id,
+        "file": value.file or None,
     }
 
 
@@ -56,6 +57,7 @@ def document(value: Document) -> dict[str, Any]:
         "location": value.location,
         "title": value.title,
         "language": value.language,
+        "file": value.file or None,
     }
 
 

@@ -6,11 +6,12 @@ scan → parse, chunk → gather → extract, resolve, link → communities → 
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,10 @@ from clew.ingest.graph import extract_graph
 from clew.ingest.lexical import index_terms
 from clew.ingest.model import Corpus
 from clew.ingest.reports import summarise
-from clew.ingest.scan import scan
+from clew.ingest.scan import scan, source_names
 from clew.options import IndexOptions
 from clew.ports import Cache, Embedder, Extractor, Progress, Source, Store, Tokenizer
-from clew.types import Artifact, BuildResult
+from clew.types import Artifact, BuildResult, Origin
 
 
 @dataclass(slots=True)
@@ -101,6 +102,7 @@ def build(
     reports = summarise(corpus, graph, communities)
     clock.stage("publish")
     artifact = assemble(corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options))
+    artifact = replace(artifact, sources=origins(sources))
     embeds = embedder is not None and corpus.n_chunks > 0
     if not embeds or not _has_vectors(store, path, embedder):
         store.publish(path, artifact)
@@ -112,15 +114,28 @@ def build(
         clock.stage("embed", corpus.n_chunks)
         vectors = embed_chunks(_dense_texts(corpus), embedder, options.embed, cache, progress)
         clock.stage("publish")
-        artifact = Artifact(
-            artifact.tables,
-            {**artifact.arrays, "dense.chunk": vectors[0], "dense.vectors": vectors[1]},
-            {**artifact.meta, "embedder": embedder.name, "dimension": embedder.dimension},
+        artifact = replace(
+            artifact,
+            arrays={**artifact.arrays, "dense.chunk": vectors[0], "dense.vectors": vectors[1]},
+            meta={**artifact.meta, "embedder": embedder.name, "dimension": embedder.dimension},
         )
         store.publish(path, artifact)
     clock.stop()
     counts = _counts(artifact, corpus)
     return BuildResult(str(path), counts, clock.seconds, tuple(problems), _languages(corpus), tuple(notes))
+
+
+def origins(sources: Sequence[Source]) -> tuple[Origin, ...]:
+    """Return where the sources are."""
+    found = []
+    for source, name in zip(sources, source_names(sources), strict=True):
+        if source.path is None:
+            found.append(Origin(name, ""))
+            continue
+        folder = os.path.isdir(source.path)  # noqa: PTH112 -- Path.is_dir raises where rights are missing
+        root = os.path.realpath(source.path if folder else source.path.parent)
+        found.append(Origin(name, root.replace(os.sep, "/"), "" if folder else source.path.name))
+    return tuple(found)
 
 
 def _has_vectors(store: Store, path: Path, embedder: Embedder | None) -> bool:

@@ -17,7 +17,7 @@ def scan(sources: Sequence[Source]) -> tuple[list[RawDocument], list[Problem]]:
     """
     raws: list[RawDocument] = []
     problems: list[Problem] = []
-    names = _unique(source.name for source in sources)
+    names = source_names(sources)
     for source, name in zip(sources, names, strict=True):
         prefix = f"{name}/" if len(sources) > 1 else ""
         for item in source.read():
@@ -32,6 +32,11 @@ def scan(sources: Sequence[Source]) -> tuple[list[RawDocument], list[Problem]]:
     raws.sort(key=lambda raw: raw.key)
     problems.sort(key=lambda problem: (problem.key, problem.reason))
     return raws, problems
+
+
+def source_names(sources: Sequence[Source]) -> list[str]:
+    """Return the sources' names, each its own."""
+    return _unique(source.name for source in sources)
 
 
 def _unique(names: Iterable[str]) -> list[str]:

@@ -92,4 +92,5 @@ def _citation(
         end_line=first + chunk.text.count("\n", start, end),
         quote=chunk.text[start:end],
         chunk_id=chunk.id,
+        file=document.file,
     )

@@ -42,7 +42,7 @@ class _Found:
 
 
 class FolderSource:
-    """Walks a folder. Keys are POSIX paths relative to it; locations begin as the user typed it.
+    """Walks a folder. Keys and locations are POSIX paths relative to it.
 
     Hidden files and folders are left out, and what a .gitignore or the options leave out. Links are
     followed within the folder only, and only to what isn't reached otherwise.
@@ -50,6 +50,7 @@ class FolderSource:
 
     def __init__(self, path: Path, options: SourceOptions, name: str) -> None:
         self.name = name
+        self.path = path
         self._root = path
         self._options = options
         self._include = GitIgnoreSpec.from_lines(options.include) if options.include else None
@@ -71,7 +72,6 @@ class FolderSource:
         yield from problems
 
     def _file(self, item: _Found) -> Iterator[RawDocument | Problem]:
-        location = _text(item.path.as_posix())
         suffix = PurePosixPath(item.key).suffix.lower()
         try:
             status = item.path.stat()
@@ -87,10 +87,10 @@ class FolderSource:
             yield _unreadable(item.key, error)
             return
         if suffix in RECORDS:
-            yield from read_records(data, location, prefix=f"{item.key}#")
+            yield from read_records(data, item.key, prefix=f"{item.key}#")
             return
         media: MediaType = "text" if suffix in TEXT else "markdown"
-        yield RawDocument(item.key, location, data, media)
+        yield RawDocument(item.key, item.key, data, media)
 
 
 def open_source(path: Path, options: SourceOptions, name: str) -> FolderSource:

@@ -16,21 +16,24 @@ class JsonlSource:
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name
-        self._path = path
-        # A name whose bytes aren't UTF-8 is shown with \\xNN, as in the folder source.
-        self._location = (
-            path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        )
+        self.path = path
 
     def read(self) -> Iterator[RawDocument | Problem]:
         """Yield the records in key order, and the problems. Raises SourceError if the file can't be read."""
         try:
-            data = self._path.read_bytes()
+            data = self.path.read_bytes()
         except OSError as error:
             raise SourceError(
-                self._location, f"it can't be read ({error.strerror})", "Check its name and permissions"
+                _text(str(self.path)),
+                f"it can't be read ({error.strerror})",
+                "Check its name and permissions",
             ) from error
-        yield from read_records(data, self._location)
+        yield from read_records(data, _text(self.path.name))
+
+
+def _text(name: str) -> str:
+    """Return a name with \\xNN for bytes that aren't UTF-8, as in the folder source."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def open_source(path: Path, options: SourceOptions, name: str) -> JsonlSource:

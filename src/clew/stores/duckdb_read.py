@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from clew.errors import BadIndex
 from clew.stores.duckdb_files import Cursors
+from clew.stores.places import META_KEY, Places
 from clew.stores.schema import TABLES
 from clew.stores.strings import escape, unescape
 from clew.text.tokens import normal_name
-from clew.types import Chunk, Community, Document, Edge, Evidence, Finding, Mention, Node, Report
+from clew.types import Chunk, Community, Document, Edge, Evidence, Finding, Mention, Node, Origin, Report
 
 Row = TypeVar("Row")
 Stamp = tuple[int, int, int, int]
@@ -49,7 +50,13 @@ class DuckReader:
         self._lock = threading.Lock()
         self._arrays: dict[str, NDArray[Any]] = {}
         self._counts: dict[str, int] = {}
-        self._places: dict[str, tuple[str, str, int, int]] | None = None
+        self._parts: dict[str, tuple[str, str, int, int]] | None = None
+        self._places = Places(meta.get(META_KEY) or (), path)
+
+    @property
+    def sources(self) -> tuple[Origin, ...]:
+        """Where the documents were."""
+        return self._places.origins
 
     # --- arrays ---
 
@@ -69,11 +76,11 @@ class DuckReader:
 
     def _array_places(self) -> dict[str, tuple[str, str, int, int]]:
         """Return each array's type, shape, first row and number of rows."""
-        if self._places is None:
+        if self._parts is None:
             columns = "name, any_value(dtype), any_value(shape), min(rowid), count(*)"
             rows = self._rows(f"SELECT {columns} FROM arrays GROUP BY name")
-            self._places = {unescape(name): (dtype, shape, at, n) for name, dtype, shape, at, n in rows}
-        return self._places
+            self._parts = {unescape(name): (dtype, shape, at, n) for name, dtype, shape, at, n in rows}
+        return self._parts
 
     def _load(self, name: str) -> NDArray[Any]:
         places = self._array_places()
@@ -107,7 +114,7 @@ class DuckReader:
 
     def documents(self, docs: Sequence[int] | None = None) -> list[Document]:
         """Return documents by position, or all."""
-        return self._at("documents", "doc", _DOCUMENT, docs, _document)
+        return self._at("documents", "doc", _DOCUMENT, docs, self._document)
 
     def chunks(self, chunks: Sequence[int]) -> list[Chunk]:
         """Return chunks by position."""
@@ -129,18 +136,25 @@ class DuckReader:
         return list(map(_node, self._rows(query, [escape(normal)])))
 
     def find_documents(self, name: str) -> list[Document]:
-        """Return the documents that a person means by a name: those with this key or location; else those
-        whose path ends so (with or without the extension); else those of this file name or title in
-        any spelling that ``normal_name`` makes the same."""
+        """Return the documents that a person means by a name: those whose file it leads to from the
+        current folder; else those with this key or path in the source; else those whose path ends so (with
+        or without the extension); else those of this file name or title in any spelling that
+        ``normal_name`` makes the same."""
+        there = f"SELECT {_DOCUMENT} FROM documents WHERE location = ? ORDER BY doc"
+        for number, location in self._places.stored(name):
+            rows = self._rows(there, [escape(location)])
+            here = [row for row in map(self._document, rows) if self._places.is_in(row.key, number)]
+            if here:
+                return here
         exact = f"SELECT {_DOCUMENT} FROM documents WHERE key = ? OR location = ? ORDER BY doc"
-        found = list(map(_document, self._rows(exact, [escape(name)] * 2)))
+        found = list(map(self._document, self._rows(exact, [escape(name)] * 2)))
         if found:
             return found
         last = PurePosixPath(name.replace("\\", "/"))
         keys = [escape(normal_name(text)) for text in (last.name, last.stem, name) if text]
         either = "title_key = ? OR file_key IN (SELECT unnest(?::VARCHAR[]))"
         loose = f"SELECT {_DOCUMENT} FROM documents WHERE {either} ORDER BY doc"
-        loosely = list(map(_document, self._rows(loose, [escape(normal_name(name)), keys])))
+        loosely = list(map(self._document, self._rows(loose, [escape(normal_name(name)), keys])))
         by_path = [document for document in loosely if _ends_with(document, str(last))]
         if by_path:
             return by_path
@@ -223,6 +237,13 @@ class DuckReader:
         """Close the file. Arrays that were read stay valid."""
         self._cursors.close()
 
+    def _document(self, row: tuple[Any, ...]) -> Document:
+        doc, *texts, content_hash, size, line, media_type, metadata = row
+        id_, key, location, title, language, encoding = map(unescape, texts)
+        location, file = self._places.show(key, location)
+        facts = (title, language, encoding, content_hash, size, line, media_type)
+        return Document(doc, id_, key, location, *facts, json.loads(unescape(metadata)), file)
+
     def _at(
         self,
         table: str,
@@ -287,15 +308,6 @@ def _ends_with(document: Document, path: str) -> bool:
 def _loose_names(document: Document) -> set[str]:
     path = PurePosixPath(document.key)
     return {normal_name(text) for text in (document.title, path.name, path.stem, document.key)}
-
-
-def _document(row: tuple[Any, ...]) -> Document:
-    doc, *texts, content_hash, size, line, media_type, metadata = row
-    id_, key, location, title, language, encoding = map(unescape, texts)
-    fields = json.loads(unescape(metadata))
-    return Document(
-        doc, id_, key, location, title, language, encoding, content_hash, size, line, media_type, fields
-    )
 
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:

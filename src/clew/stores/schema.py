@@ -74,7 +74,11 @@ META = Table(
     "What made the index, and its versions",
     "key",
     (
-        Column("key", "text", "`format`, `schema_version`, `generation` (a hash of all content), options"),
+        Column(
+            "key",
+            "text",
+            "`format`, `schema_version`, `generation` (a hash of the content), `sources` (where), options",
+        ),
         Column("value", "json", "The value, as JSON"),
     ),
 )
@@ -87,7 +91,7 @@ DOCUMENTS = Table(
         Column("doc", "int", "Position in key order"),
         Column("id", "text", "Hash that is the same on any machine"),
         Column("key", "text", "Stable name: the path relative to the source, or a record's id"),
-        Column("location", "text", "Path that citations show"),
+        Column("location", "text", "Path of its file, relative to the folder of its source"),
         Column("title", "text", "Title"),
         Column("language", "text", "ISO 639-1 code, or `und`"),
         Column("encoding", "text", "Encoding of the source's bytes"),

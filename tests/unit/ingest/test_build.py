@@ -1,6 +1,6 @@
 """The whole of indexing: deterministic, and a function of the sources."""
 
-import shutil
+from pathlib import Path
 
 import pytest
 
@@ -32,10 +32,38 @@ def test_same_notes_same_index_whatever_the_order_of_making(tmp_path):
     write(tmp_path / "one", NOTES)
     write(tmp_path / "two", dict(reversed(NOTES.items())))
     first = generation(tmp_path / "one", tmp_path / "1" / "i.duckdb")
-    # the location shown in citations is as typed, so the folders must be called the same to compare
-    shutil.move(tmp_path / "one", tmp_path / "gone")
-    shutil.move(tmp_path / "two", tmp_path / "one")
-    assert generation(tmp_path / "one", tmp_path / "2" / "i.duckdb") == first
+    assert generation(tmp_path / "two", tmp_path / "2" / "i.duckdb") == first
+
+
+def test_same_notes_same_index_however_the_folder_is_typed(tmp_path, monkeypatch):
+    notes = tmp_path / "notes"
+    write(notes, NOTES)
+    (tmp_path / "link").symlink_to(notes, target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    typed = ["notes", "notes/", "./notes", "notes/../notes", str(notes), "link"]
+    found = {generation(folder, tmp_path / "i.duckdb") for folder in typed}
+    monkeypatch.chdir(notes)
+    found |= {generation(folder, notes / ".clew" / "index.duckdb") for folder in (".", "../notes")}
+    assert len(found) == 1
+
+
+def test_several_sources_are_one_index_in_any_order(tmp_path, monkeypatch):
+    for folder in ("x/notes", "y/notes"):
+        write(tmp_path / folder, {"README.md": f"# Of {folder}\n\nThe newt is green.\n"})
+    monkeypatch.chdir(tmp_path)
+    orders = [["x/notes", "y/notes"], ["y/notes", "x/notes"], ["x/notes", "y/notes", "./x/notes/"]]
+    generations = set()
+    for paths in orders:
+        with Index.build(paths, "i.duckdb", options=NONE) as index:
+            generations.add(index.engine.reader.generation)
+            documents = index.engine.reader.documents()
+            assert [one.key for one in documents] == ["notes-2/README.md", "notes/README.md"]
+            assert [one.location for one in documents] == ["y/notes/README.md", "x/notes/README.md"]
+            assert [hit.document.location for hit in index.search("newt")]
+            for one in documents:
+                assert f"# Of {one.location}".removesuffix("/README.md") in Path(one.file).read_text()
+                assert index.engine.reader.find_documents(one.location) == [one]
+    assert len(generations) == 1
 
 
 def test_an_update_equals_a_build_from_nothing(tmp_path):

@@ -9,6 +9,8 @@ from clew.types import Problem, RawDocument
 
 
 class Listed:
+    path = None
+
     def __init__(self, name: str, *items: RawDocument | Problem) -> None:
         self.name = name
         self.items = items

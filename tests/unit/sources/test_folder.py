@@ -65,7 +65,7 @@ def test_files_in_key_order_with_location_and_type(tmp_path: Path) -> None:
         "markdown",
         "text",
     ]
-    assert raws[1].location == (tmp_path / "a/README.md").as_posix()
+    assert [raw.location for raw in raws] == [raw.key for raw in raws]
     assert raws[0].data == b"text"
 
 
@@ -107,7 +107,9 @@ def test_include_and_exclude(tmp_path: Path) -> None:
 def test_jsonl_inside_a_folder(tmp_path: Path) -> None:
     write(tmp_path, "d/c.jsonl", data='{"id": "x", "text": "one"}\n')
     raws, _ = read(tmp_path)
-    assert [(raw.key, raw.media_type, raw.line) for raw in raws] == [("d/c.jsonl#x", "record", 1)]
+    assert [(raw.key, raw.location, raw.media_type, raw.line) for raw in raws] == [
+        ("d/c.jsonl#x", "d/c.jsonl", "record", 1)
+    ]
 
 
 def test_one_file_is_a_source_too(tmp_path: Path) -> None:
