@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from clew import registry
-from clew.errors import IndexMismatch, NotFound, OptionError, UsageError
+from clew.errors import IndexFileError, IndexMismatch, NotFound, OptionError, UsageError
+from clew.ingest.origins import describe, lost, origins
 from clew.options import AnswerOptions, EmbedOptions, IndexOptions
 from clew.ports import Embedder, Progress, Reader, Source, Store
 from clew.query import views
@@ -22,7 +24,6 @@ from clew.types import (
     EdgeView,
     Hit,
     NodeCard,
-    Origin,
     Related,
 )
 
@@ -70,9 +71,10 @@ class Index:
     ) -> Self:
         """Index folders, files and JSONL corpora, publish at ``path``, and open it.
 
-        Without ``path`` the index goes to ``.clew/index.duckdb`` in the first folder. What the build
-        did, with the documents that it skipped and why, is in ``result``.
-        Raises NotFound for a path that isn't there, OptionError, SourceError, PublishError.
+        Without ``path`` the index goes to ``.clew/index.duckdb`` in the first folder; one that is there
+        and has other sources, which would be lost, is a UsageError then. What the build did, with the
+        documents that it skipped and why, is in ``result``.
+        Raises NotFound for a path that isn't there, OptionError, SourceError, PublishError, IndexTooNew.
         """
         from clew.ingest.build import build  # 0.4 s of imports that asking doesn't need
 
@@ -80,6 +82,8 @@ class Index:
         goal = Path(path) if path is not None else default_path(paths)
         store: Store = registry.load("stores", DEFAULT_STORE)()
         sources = open_sources(paths, options)
+        progress = progress if progress is not None else SilentProgress()
+        _spare_sources(store, goal, sources, progress, named=path is not None)
         embedder = registry.make_embedder(options.embed)
         sizing = embedder if embedder is not None else _default_embedder(options.embed)
         extractors = [registry.load("extractors", name)() for name in registry.names("extractors")]
@@ -96,7 +100,7 @@ class Index:
                     tokenizer=sizing.tokenizer,
                     window=sizing.window,
                     extractors=extractors,
-                    progress=progress if progress is not None else SilentProgress(),
+                    progress=progress,
                 )
                 cache.prune()
                 if cache.problem:
@@ -194,7 +198,7 @@ class Index:
             "index": str(self.file),
             "bytes": self.file.stat().st_size,
             "generation": reader.generation,
-            "sources": [_where(origin) for origin in reader.sources],
+            "sources": [describe(origin) for origin in reader.sources],
             **{table: reader.count(table) for table in tables},
             **{key: reader.meta.get(key) for key in ("embedder", "dimension", "languages", "clew_version")},
             "options": reader.meta.get("options"),
@@ -255,8 +259,37 @@ def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Sou
     return sources
 
 
-def _where(origin: Origin) -> str:
-    return "/".join(part for part in (origin.root.rstrip("/"), origin.file) if part) or origin.name
+def _spare_sources(
+    store: Store, goal: Path, sources: Sequence[Source], progress: Progress, named: bool
+) -> None:
+    """Raise UsageError if the index at ``goal`` has sources that an index of ``sources`` would lose.
+
+    `clew index notes/one.md` would else leave that one note in the index of all. Where the file was
+    ``named``, replacing it is what was asked for, and only told.
+    """
+    try:
+        reader = store.open(goal)
+    except IndexFileError:
+        return  # there is none, or none that holds anything
+    old = reader.sources
+    reader.close()
+    gone = [_short(describe(one)) for one in lost(old, origins(sources))]
+    if gone and named:
+        progress.note(f"This replaces the index of {', '.join(gone)}.")
+    elif gone:
+        every = " ".join(shlex.quote(_short(describe(one))) for one in old)
+        raise UsageError(
+            str(goal),
+            f"it is the index of {', '.join(gone)}, which would be lost",
+            f"To update it: clew index {every}. To make another: add --index FILE. To replace it: add "
+            f"--index {shlex.quote(str(goal))}",
+        )
+
+
+def _short(path: str) -> str:
+    """Return a path relative to the current folder if it is in it."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 def _default_embedder(options: EmbedOptions) -> Embedder:

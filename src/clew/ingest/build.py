@@ -6,7 +6,6 @@ scan → parse, chunk → gather → extract, resolve, link → communities → 
 from __future__ import annotations
 
 import gc
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,11 +24,12 @@ from clew.ingest.gather import gather
 from clew.ingest.graph import extract_graph
 from clew.ingest.lexical import index_terms
 from clew.ingest.model import Corpus
+from clew.ingest.origins import origins
 from clew.ingest.reports import summarise
-from clew.ingest.scan import scan, source_names
+from clew.ingest.scan import scan
 from clew.options import IndexOptions
 from clew.ports import Cache, Embedder, Extractor, Progress, Source, Store, Tokenizer
-from clew.types import Artifact, BuildResult, Origin
+from clew.types import Artifact, BuildResult
 
 
 @dataclass(slots=True)
@@ -123,19 +123,6 @@ def build(
     clock.stop()
     counts = _counts(artifact, corpus)
     return BuildResult(str(path), counts, clock.seconds, tuple(problems), _languages(corpus), tuple(notes))
-
-
-def origins(sources: Sequence[Source]) -> tuple[Origin, ...]:
-    """Return where the sources are."""
-    found = []
-    for source, name in zip(sources, source_names(sources), strict=True):
-        if source.path is None:
-            found.append(Origin(name, ""))
-            continue
-        folder = os.path.isdir(source.path)  # noqa: PTH112 -- Path.is_dir raises where rights are missing
-        root = os.path.realpath(source.path if folder else source.path.parent)
-        found.append(Origin(name, root.replace(os.sep, "/"), "" if folder else source.path.name))
-    return tuple(found)
 
 
 def _has_vectors(store: Store, path: Path, embedder: Embedder | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from clew import __version__
 from clew.errors import BadIndex, IndexTooNew, NoIndex, PublishError
 from clew.ports import Cache, Reader, Store
 from clew.stores.duckdb_files import NAME, Cursors, attach, writing
@@ -66,7 +67,8 @@ class DuckStore:
 
 
 def _spare_others(path: Path) -> None:
-    """Raise PublishError if publishing at ``path`` would replace a file that Clew didn't write.
+    """Raise PublishError if publishing at ``path`` would replace a file that Clew didn't write, and
+    IndexTooNew if it is an index that a newer Clew wrote, which holds more than this one would put there.
 
     `clew index notes --index notes/diary.md` is one slip of the keyboard away. An index may be damaged
     past recognition; then its lock's note tells whose it is, or that it is in Clew's own folder.
@@ -74,13 +76,17 @@ def _spare_others(path: Path) -> None:
     from clew.stores.lock import FOLDER, holder, lock_path
 
     ours = path.parent.name == FOLDER or holder(lock_path(path)) is not None
-    if ours or not path.is_file() or not path.stat().st_size:
+    if not path.is_file() or not path.stat().st_size:
         return  # a folder is told of when publishing
     try:
-        DuckStore().open(path).close()
-    except IndexTooNew:
-        return
+        _check_file(path)
+        _open(path, file_stamp(path), migrate=False).close()
+    except IndexTooNew as error:
+        remedy = f"{error.remedy}; or choose another file with --index; or remove this one, which loses it"
+        raise IndexTooNew(error.thing, error.reason, remedy) from error
     except (BadIndex, NoIndex) as error:
+        if ours:
+            return
         reason = f"a file is there that Clew can't tell to be an index of its own ({error.reason})"
         raise PublishError(str(path), reason, "Move it away, or choose another with --index") from error
 
@@ -101,7 +107,7 @@ def _check_file(path: Path) -> None:
         raise BadIndex(str(path), "it isn't a Clew index", "Name another with --index, or index again")
 
 
-def _open(path: Path, stamp: Stamp) -> DuckReader:
+def _open(path: Path, stamp: Stamp, *, migrate: bool = True) -> DuckReader:
     try:
         connection = attach(path, read_only=True)
     except (duckdb.Error, OSError) as error:
@@ -110,7 +116,7 @@ def _open(path: Path, stamp: Stamp) -> DuckReader:
         _check_size(path, connection)
         meta = _meta(path, connection)
         version = _version(path, meta)
-        if version < SCHEMA_VERSION:
+        if version < SCHEMA_VERSION and migrate:
             connection.close()
             _migrate(path, version)
             return _open(path, file_stamp(path))
@@ -150,7 +156,8 @@ def _version(path: Path, meta: dict[str, Any]) -> int:
     if version > SCHEMA_VERSION:
         raise IndexTooNew(
             str(path),
-            f"its schema is {version}, and this Clew reads {SCHEMA_VERSION} and older",
+            f"it was written by Clew {meta.get('clew_version') or '(unknown)'} with schema {version}; "
+            f"this is Clew {__version__}, which knows schema {SCHEMA_VERSION} and older",
             "Upgrade Clew: pip install -U clew",
         )
     return version

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from clew import Index
-from clew.errors import PublishError
+from clew import Index, __version__
+from clew.errors import IndexTooNew, PublishError, UsageError
 from clew.index import cache_path
 from clew.options import EmbedOptions, IndexOptions
 from clew.stores.duckdb import make
@@ -93,3 +93,86 @@ def test_a_cache_of_somebody_is_spared(tmp_path: Path) -> None:
         assert cache_path(tmp_path / name).is_file()
     assert (tmp_path / "cache.sqlite").read_bytes() == before
     assert cache_path(Path("a/.clew/index.duckdb")) == Path("a/.clew/cache.sqlite")
+
+
+def write(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {path.stem}\n\nThe axolotl of {name} is well.\n", encoding="utf-8")
+    return folder
+
+
+def keys(index: Index) -> list[str]:
+    return [document.key for document in index.engine.reader.documents()]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["notes"], ["notes/one.md"]),
+        (["notes"], ["notes/one.md", "papers"]),
+        (["notes", "papers"], ["notes"]),
+        (["notes/one.md"], ["notes/two.md"]),
+        (["notes/c.jsonl"], ["notes/one.md"]),
+    ],
+)
+def test_an_index_of_other_sources_is_spared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: list[str], second: list[str]
+) -> None:
+    monkeypatch.chdir(write(tmp_path, "notes/one.md", "notes/two.md", "papers/three.md"))
+    (tmp_path / "notes" / "c.jsonl").write_text('{"id": "r", "text": "The axolotl."}\n')
+    with Index.build(first, options=NO_VECTORS) as index:
+        before, file = keys(index), index.file
+    data = file.read_bytes()
+    with pytest.raises(UsageError, match="would be lost") as caught:
+        Index.build(second, options=NO_VECTORS)
+    assert f"clew index {' '.join(first)}. " in caught.value.remedy
+    assert "--index notes/.clew/index.duckdb" in caught.value.remedy
+    assert file.read_bytes() == data
+    with Index.build(second, file, options=NO_VECTORS) as index:  # named, it is replaced
+        assert keys(index) != before
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["notes"], ["./notes/"]),
+        (["notes"], ["notes", "papers"]),
+        (["notes/one.md"], ["notes"]),
+        (["notes/one.md"], ["notes/../notes/one.md"]),
+        (["notes/deep", "notes/one.md"], ["notes"]),
+    ],
+)
+def test_an_index_grows_without_ado(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: list[str], second: list[str]
+) -> None:
+    monkeypatch.chdir(write(tmp_path, "notes/one.md", "notes/deep/two.md", "papers/three.md"))
+    home = None if first[0] != "notes/deep" else "notes/.clew/index.duckdb"
+    Index.build(first, home, options=NO_VECTORS).close()
+    with Index.build(second, options=NO_VECTORS) as index:
+        assert "one.md" in " ".join(keys(index))
+
+
+def test_a_moved_folder_is_indexed_again(tmp_path: Path) -> None:
+    write(tmp_path, "notes/one.md")
+    Index.build([tmp_path / "notes"], options=NO_VECTORS).close()
+    (tmp_path / "notes").rename(tmp_path / "moved")
+    with Index.build([tmp_path / "moved"], options=NO_VECTORS) as index:
+        assert index.stats()["sources"] == [str(tmp_path / "moved")]
+
+
+@pytest.mark.parametrize("place", [".clew/index.duckdb", "notes.duckdb"])
+def test_a_newer_index_is_spared(tmp_path: Path, place: str) -> None:
+    notes = write(tmp_path, "one.md")
+    path = tmp_path / place
+    Index.build([notes], path, options=NO_VECTORS).close()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE meta SET value = '7' WHERE key = 'schema_version'")
+        connection.execute("UPDATE meta SET value = '\"3.5\"' WHERE key = 'clew_version'")
+    before = path.read_bytes()
+    with pytest.raises(IndexTooNew, match=r"Clew 3\.5 with schema 7") as caught:
+        Index.build([notes], path, options=NO_VECTORS)
+    assert f"Clew {__version__}" in caught.value.reason
+    assert "--index" in caught.value.remedy
+    assert path.read_bytes() == before
