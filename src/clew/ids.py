@@ -18,9 +18,15 @@ def make_id(*parts: str) -> str:
     Parts are length-prefixed, so that ``("ab", "c")`` and ``("a", "bc")`` differ.
     Lone surrogates are allowed in a part.
     """
-    digest = blake2b(digest_size=ID_BYTES)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "little"))
-        digest.update(data)
-    return digest.hexdigest()
+    return hash_id(b"".join(map(prefixed, parts)))
+
+
+def prefixed(part: str) -> bytes:
+    """Return a part as an id hashes it: its length in 8 bytes, then its UTF-8."""
+    data = part.encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(8, "little") + data
+
+
+def hash_id(data: bytes) -> str:
+    """Return the id of prefixed parts, one after the other: what ``make_id`` returns for them."""
+    return blake2b(data, digest_size=ID_BYTES).hexdigest()

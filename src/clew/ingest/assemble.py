@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algo.bm25 import Postings
-from clew.ids import make_id
+from clew.ids import hash_id, make_id, prefixed
 from clew.ingest.model import Corpus, Graph, Partition
+from clew.ingest.spans import distinct
 from clew.text.terms import term_hash
 from clew.types import Artifact, EdgeKind, Ints, Report
 
@@ -68,7 +70,7 @@ def _links(graph: Graph) -> tuple[Ints, Ints]:
     """Return the distinct (chunk, node) pairs of mentions and definitions, in that order."""
     chunk = np.concatenate([graph.mention_chunk, graph.def_chunk]).astype(np.int64)
     node = np.concatenate([graph.mention_node, graph.def_node])
-    pairs = np.unique(chunk * max(graph.n_nodes, 1) + node)
+    pairs = distinct(chunk * max(graph.n_nodes, 1) + node)
     return (pairs // max(graph.n_nodes, 1)).astype(np.int32), (pairs % max(graph.n_nodes, 1)).astype(np.int32)
 
 
@@ -126,34 +128,41 @@ def _chunks(corpus: Corpus) -> Table:
 
 
 def _mentions(corpus: Corpus, graph: Graph) -> Table:
-    columns = (graph.mention_chunk, graph.mention_start, graph.mention_end)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
     return {
         "node": graph.mention_node,
         "chunk": graph.mention_chunk,
         "start_byte": graph.mention_start,
         "end_byte": graph.mention_end,
-        "surface": [surface(corpus, chunk, start, end) for chunk, start, end in rows],
+        "surface": _surfaces(corpus, graph),
     }
 
 
-def surface(corpus: Corpus, chunk: int, start: int, end: int) -> str:
-    """Return the text at a source span of a chunk's document."""
-    doc = int(corpus.chunk_doc[chunk])
-    encoding = corpus.documents[doc].encoding
-    text = corpus.text(chunk)
-    begin = start - int(corpus.chunk_start[chunk])
-    if encoding in ("utf-8", "ascii") and text.isascii():
-        return text[begin : begin + end - start]
-    data = text.encode(encoding, "surrogatepass" if encoding.startswith("utf") else "strict")
-    return data[begin : begin + end - start].decode(encoding, "replace")
+def _surfaces(corpus: Corpus, graph: Graph) -> list[str]:
+    """Return the text of each mention; they come chunk by chunk."""
+    found: list[str] = []
+    edges = np.append(np.flatnonzero(np.diff(graph.mention_chunk, prepend=-1)), len(graph.mention_chunk))
+    base = corpus.chunk_start[graph.mention_chunk]
+    starts, ends = (graph.mention_start - base).tolist(), (graph.mention_end - base).tolist()
+    for low, high in pairwise(edges.tolist()):
+        chunk = int(graph.mention_chunk[low])
+        encoding = corpus.documents[int(corpus.chunk_doc[chunk])].encoding
+        text = corpus.text(chunk)
+        spans = zip(starts[low:high], ends[low:high], strict=True)
+        if encoding in ("utf-8", "ascii") and text.isascii():
+            found += [text[a:b] for a, b in spans]
+            continue
+        data = text.encode(encoding, "surrogatepass" if encoding.startswith("utf") else "strict")
+        found += [data[a:b].decode(encoding, "replace") for a, b in spans]
+    return found
 
 
 def _edges(graph: Graph) -> Table:
     rows = zip(graph.edge_kind, graph.edge_source.tolist(), graph.edge_target.tolist(), strict=True)
+    nodes = [prefixed(node) for node in graph.node_id]
+    kinds = {kind: prefixed("edge") + prefixed(kind) for kind in EDGE_KINDS}
     return {
         "edge": np.arange(len(graph.edge_kind), dtype=np.int32),
-        "id": [make_id("edge", kind, graph.node_id[a], graph.node_id[b]) for kind, a, b in rows],
+        "id": [hash_id(kinds[kind] + nodes[a] + nodes[b]) for kind, a, b in rows],
         "kind": graph.edge_kind,
         "source": graph.edge_source,
         "target": graph.edge_target,

@@ -12,6 +12,7 @@ import numpy as np
 
 from clew.algo.leiden import hierarchy
 from clew.ingest.model import Corpus, Graph, Partition
+from clew.ingest.spans import distinct
 from clew.options import CommunityOptions
 from clew.types import Floats, Ints, Longs
 
@@ -64,8 +65,9 @@ def projection(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats]:
     """Return the edges to cluster: ``source``, ``target``, ``weight``, shape (E',)."""
     factor = np.array([BINDS.get(kind, 0.0) for kind in graph.edge_kind], dtype=np.float32)
     weight = factor * np.clip(graph.edge_weight, LEAST, MOST)
-    weight *= _rarity(corpus, graph)[graph.edge_target] if len(weight) else 1.0
-    doc_node, node, strength = _document_edges(corpus, graph)
+    rarity = _rarity(corpus, graph)
+    weight *= rarity[graph.edge_target] if len(weight) else 1.0
+    doc_node, node, strength = _document_edges(corpus, graph, rarity)
     return (
         np.concatenate([graph.edge_source, doc_node]).astype(np.int32),
         np.concatenate([graph.edge_target, node]).astype(np.int32),
@@ -88,15 +90,15 @@ def _rarity(corpus: Corpus, graph: Graph) -> Floats:
     pairs.append((graph.edge_target, graph.edge_source))
     node = np.concatenate([pair[0] for pair in pairs]).astype(np.int64)
     from_node = np.concatenate([pair[1] for pair in pairs]).astype(np.int64)
-    distinct = np.unique(node * (graph.n_nodes + 1) + from_node + 1)
-    df = np.bincount(distinct // (graph.n_nodes + 1), minlength=graph.n_nodes)
+    named = distinct(node * (graph.n_nodes + 1) + from_node + 1)
+    df = np.bincount(named // (graph.n_nodes + 1), minlength=graph.n_nodes)
     total = max(len(corpus.documents), int(df.max(initial=1)), 1)
     rarity = np.log1p(total / np.maximum(df, 1)) / np.log1p(total)
     rarity[df > max(HUB * total, FEW)] *= 0.1
     return np.asarray(rarity, dtype=np.float32)
 
 
-def _document_edges(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats]:
+def _document_edges(corpus: Corpus, graph: Graph, rarity: Floats) -> tuple[Ints, Ints, Floats]:
     """Return an edge from each document to each node it mentions: idf × saturated count."""
     doc_node = document_nodes(corpus, graph)
     at = doc_node[corpus.chunk_doc[graph.mention_chunk]].astype(np.int64)
@@ -104,7 +106,7 @@ def _document_edges(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats]:
     keep = (at >= 0) & (at != node)
     pair, count = np.unique(at[keep] * graph.n_nodes + node[keep], return_counts=True)
     at, node = pair // graph.n_nodes, pair % graph.n_nodes
-    strength = _rarity(corpus, graph)[node] * (count / (count + 1.0)) * 2
+    strength = rarity[node] * (count / (count + 1.0)) * 2
     return at.astype(np.int32), node.astype(np.int32), strength.astype(np.float32)
 
 

@@ -69,7 +69,7 @@ def token_terms(corpus: Corpus, terms: _Terms) -> tuple[Ints, Ints]:
         docs = [d.doc for d in corpus.documents if d.language == language]
         spans = [np.arange(corpus.doc_tokens[d], corpus.doc_tokens[d + 1], dtype=np.int32) for d in docs]
         tokens = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int32)
-        forms, which = np.unique(corpus.form[tokens], return_inverse=True)
+        forms, which = _used(corpus.form[tokens], len(corpus.words))
         ptr, flat = terms.of([corpus.words[i] for i in forms.tolist()], language)
         count = np.diff(ptr)[which]
         begin = np.repeat(ptr[:-1][which] - np.concatenate(([0], np.cumsum(count)[:-1])), count)
@@ -80,6 +80,13 @@ def token_terms(corpus: Corpus, terms: _Terms) -> tuple[Ints, Ints]:
     token, term = np.concatenate(token_parts), np.concatenate(term_parts)
     order = np.argsort(token, kind="stable")
     return token[order], term[order]
+
+
+def _used(form: Ints, n_words: int) -> tuple[Longs, Longs]:
+    """Return the distinct forms, ascending, and the place of each token's among them (without sorting)."""
+    there = np.zeros(n_words, dtype=bool)
+    there[form] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[form]
 
 
 def _bigram_tokens(corpus: Corpus) -> Ints:

@@ -232,11 +232,11 @@ def _shape(name: str) -> float:
 
     Squared, so that what is half a number ("NIP-59") yields to the words beside it ("Gift Wrap").
     """
-    letters = sum(char.isalpha() for char in name)
+    letters = sum(map(str.isalpha, name))
     if not letters:
         return 0.05
-    share = (letters / sum(not char.isspace() for char in name)) ** 2
-    wide = sum(char >= "\u2e80" for char in name)
+    share = (letters / (len(name) - sum(map(str.isspace, name)))) ** 2
+    wide = 0 if name.isascii() else sum(char >= "\u2e80" for char in name)
     if len(name) + 2 * wide > LONG_NAME:
         share *= 0.3
     if letters == 1 and not wide:

@@ -267,21 +267,25 @@ def _add_headings(register: Register, line: Line) -> None:
             if surface and names_something(surface):
                 found[normal_name(surface)].append((document.doc, section.start, section.level, surface))
     generic = max(GENERIC_DOCS, GENERIC_SHARE * len(corpus.documents))
+    kept: list[tuple[int, int]] = []  # the entry and how many headings have its name, heading by heading
+    rows: list[tuple[int, int, int, str]] = []
     for key in sorted(found):
         places = found[key]
-        if len({doc for doc, _, _, _ in places}) > generic or len(places) > 2 * generic:
+        if len(places) > 2 * generic or len({doc for doc, _, _, _ in places}) > generic:
             continue
         surface = places[0][3]
         if key not in register.by_key and len(normal_words(surface)) > HEADING_TOKENS:
             continue
         at = register.entity(surface, key, SURE_HEADING, structural=True, marked=len(places))
-        docs = np.array([place[0] for place in places], dtype=np.int32)
-        starts = np.array([place[1] for place in places], dtype=np.int32)
-        chunks = chunks_at(corpus, docs, starts, starts)
-        for (_, _, level, _), chunk in zip(places, chunks.tolist(), strict=True):
-            if chunk >= 0:
-                depth = HEADING_DECAY ** max(level - 2, 0)
-                register.define(at, chunk, HEADING_WEIGHT * depth / len(places))
+        kept += [(at, len(places))] * len(places)
+        rows += places
+    docs = np.array([row[0] for row in rows], dtype=np.int32)
+    starts = np.array([row[1] for row in rows], dtype=np.int32)
+    chunks = chunks_at(corpus, docs, starts, starts).tolist()
+    for (at, count), (_, _, level, _), chunk in zip(kept, rows, chunks, strict=True):
+        if chunk >= 0:
+            depth = HEADING_DECAY ** max(level - 2, 0)
+            register.define(at, chunk, HEADING_WEIGHT * depth / count)
 
 
 MARK_SURE: dict[MarkKind, float] = {
@@ -307,6 +311,13 @@ def quotes_name(name: str) -> bool:
     return all(word[0].isupper() or len(word) <= PARTICLE_LETTERS for word in words) and words[0][0].isupper()
 
 
+def _mark_key(name: str) -> str:
+    """Return the key of what a mark sets apart; empty if it's no name."""
+    words = normal_words(name)
+    fits = words and len(words) <= MARK_TOKENS and name.strip(EDGES) and names_something(name)
+    return "".join(words) if fits else ""
+
+
 def _add_marks(register: Register, line: Line) -> None:
     """Take what inline structure sets apart in at least two chunks."""
     rows = [
@@ -319,18 +330,21 @@ def _add_marks(register: Register, line: Line) -> None:
     starts = np.array([mark.start for _, mark in rows], dtype=np.int32)
     ends = np.array([mark.end for _, mark in rows], dtype=np.int32)
     chunks = chunks_at(line.corpus, docs, starts, ends).tolist()
-    seen: dict[str, tuple[str, float, set[int], set[str]]] = {}
+    keys: dict[str, str] = {}  # of names as written, most of which come often; empty: names nothing
+    seen: dict[str, tuple[str, set[int], set[MarkKind]]] = {}
     for (_, mark), chunk in zip(rows, chunks, strict=True):
-        words = normal_words(mark.name)
-        shown = mark.name.strip(EDGES)
-        if shown and words and len(words) <= MARK_TOKENS and names_something(mark.name):
-            key = "".join(words)
-            name, sure, where, kinds = seen.get(key, (shown, 0.0, set(), set()))
-            where.add(chunk)
-            kinds.add(mark.kind)
-            seen[key] = (name, max(sure, MARK_SURE[mark.kind]), where, kinds)
+        key = keys.get(mark.name)
+        if key is None:
+            key = keys[mark.name] = _mark_key(mark.name)
+        if key:
+            entry = seen.get(key)
+            if entry is None:
+                entry = seen[key] = (mark.name.strip(EDGES), set(), set())
+            entry[1].add(chunk)
+            entry[2].add(mark.kind)
     for key in sorted(seen):
-        name, sure, where, kinds = seen[key]
+        name, where, kinds = seen[key]
+        sure = max(MARK_SURE[kind] for kind in kinds)
         named = "quoted" in kinds and quotes_name(name)
         if (len(where - {-1}) >= 2 or named) and ("code" in kinds or len(key) > 1):
             new = key not in register.by_key

@@ -6,23 +6,32 @@ import html
 import re
 
 CODE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-# In this order: each works on what those before have left.
-MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL), " "),
-    (re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE), ""),
-    (re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]]*\]\([^)\n]*\)"), ""),
-    (re.compile(r"\[\[(?:[^\]|\n]*\|)([^\]\n]+)\]\]"), r"\1"),
-    (re.compile(r"\[\[#?([^\]\n]+)\]\]"), r"\1"),
-    (re.compile(r"\[\^[^\]\s]+\]:?"), ""),
-    (re.compile(r"\[([^\[\]]+)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)"), r"\1"),
-    (re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\])"), r"\1"),
-    (re.compile(r"<(https?://[^>\s]+)>"), r"\1"),
-    (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
-    (re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=[^\s\\])\1(?!\w)", re.DOTALL), r"\2"),
-    (re.compile(r"(?<!\\)\*{1,3}(?=\S)(.+?)(?<=[^\s\\])\*{1,3}", re.DOTALL), r"\1"),
-    (re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1", re.DOTALL), r"\2"),
-    (re.compile(r"\s\^[\w-]+$", re.MULTILINE), ""),
-    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
+# In this order: each works on what those before have left. Before a pattern stand strings of which a text
+# that it matches holds one: looking for them takes a twentieth of a search by the pattern.
+MARKUP: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
+    (("<!--", "%%"), re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL), " "),
+    ((">",), re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE), ""),
+    (("![",), re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]]*\]\([^)\n]*\)"), ""),
+    (("[[",), re.compile(r"\[\[(?:[^\]|\n]*\|)([^\]\n]+)\]\]"), r"\1"),
+    (("[[",), re.compile(r"\[\[#?([^\]\n]+)\]\]"), r"\1"),
+    (("[^",), re.compile(r"\[\^[^\]\s]+\]:?"), ""),
+    (
+        ("](",),
+        re.compile(r"\[([^\[\]]+)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)"),
+        r"\1",
+    ),
+    (("][",), re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\])"), r"\1"),
+    (("<http",), re.compile(r"<(https?://[^>\s]+)>"), r"\1"),
+    (("<",), re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+    (
+        ("*", "_"),
+        re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=[^\s\\])\1(?!\w)", re.DOTALL),
+        r"\2",
+    ),
+    (("*",), re.compile(r"(?<!\\)\*{1,3}(?=\S)(.+?)(?<=[^\s\\])\*{1,3}", re.DOTALL), r"\1"),
+    (("~~", "=="), re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1", re.DOTALL), r"\2"),
+    (("^",), re.compile(r"\s\^[\w-]+$", re.MULTILINE), ""),
+    (("\\",), re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
 )
 # What a link shows: its text. Addresses by themselves show nothing that reads as a statement.
 LINK_TEXT = re.compile(
@@ -45,11 +54,15 @@ def plain(text: str) -> str:
 
     if "\ue000" in text:
         return ROOM.sub(" ", text).strip()
-    out = CODE.sub(keep, text)
-    for pattern, replacement in MARKUP:
-        out = pattern.sub(replacement, out)
+    out = CODE.sub(keep, text) if "`" in text else text
+    for needed, pattern, replacement in MARKUP:
+        for piece in needed:
+            if piece in out:
+                out = pattern.sub(replacement, out)
+                break
     out = html.unescape(out)
-    out = PLACE.sub(lambda match: kept[int(match[1])], out)
+    if kept:
+        out = PLACE.sub(lambda match: kept[int(match[1])], out)
     return ROOM.sub(" ", out).strip()
 
 

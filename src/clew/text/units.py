@@ -26,6 +26,7 @@ CALLOUT = re.compile(r"\[![^\]\n]*\]")
 DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-*:?\s*)+$")
 # Lines that hold no statement: link definitions, HTML, template directives, attribute lists.
 ASIDE = re.compile(r"\s*(?:\[[^\]^][^\]]*\]:\s|</?[A-Za-z!]|<!--|\{[{%:#]|%%|:::)")
+NO_STATEMENT = re.compile(f"(?:{HEADING.pattern})|(?:{RULE.pattern})|(?:{ASIDE.pattern})")
 INDENTED = re.compile(r"(?: {4}|\t)\S")
 
 
@@ -145,13 +146,15 @@ class _Scanner:
         self.blank = False
 
     def _text(self, line: str, body: str, at: int, end: int) -> Iterator[tuple[UnitKind, int, int]]:
-        fence = FENCE.match(body) or FENCE.match(body.lstrip() if self.in_list else "")
+        fence = None
+        if "```" in body or "~~~" in body:
+            fence = FENCE.match(body) or FENCE.match(body.lstrip() if self.in_list else "")
         if fence:
             yield from self.flush(at)
             self.kind, self.start, self.end, self.fence = "code", at, end, fence[1]
         elif self.kind == "sentence" and UNDERLINE.match(body) and not ITEM.match(body):
             self.kind = None  # the lines above were a heading
-        elif any(aside.match(QUOTE.sub("", body, count=1)) for aside in (HEADING, RULE, ASIDE)):
+        elif NO_STATEMENT.match(QUOTE.sub("", body, count=1) if ">" in body else body):
             yield from self.flush(end)
             if "<!--" in body and "-->" not in body:
                 self.comment = "-->"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.text.display import plain
+from clew.text.display import MARKUP, plain
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,12 @@ def test_any_text_is_shown_on_one_line(text):
     shown = plain(text)
     assert "\n" not in shown
     assert shown == shown.strip()
+
+
+@pytest.mark.parametrize("rule", MARKUP, ids=lambda rule: rule[1].pattern[:24])
+@given(text=st.text(alphabet="ab1 \n<>!-%[]()|#^_*~=\\:/.\"https", max_size=40))
+@settings(max_examples=300)
+def test_a_pattern_is_passed_over_only_where_it_matches_nothing(rule, text):
+    needed, pattern, _ = rule
+    if not any(piece in text for piece in needed):
+        assert pattern.search(text) is None
