@@ -21,7 +21,7 @@ from clew.text.tokens import tokenize
 from clew.text.wordwise import TokenPlaces
 from clew.types import Analysis, ChunkSpan, Ints, Link, Mark, ParsedDocument, Problem, RawDocument, Section
 
-PARSE_VERSION = "2"  # raise it whenever the same bytes would be analysed otherwise
+PARSE_VERSION = "3"  # raise it whenever the same bytes would be analysed otherwise
 # Documents analysed at once share a look into the cache, a commit to it, and a call of the tokenizer.
 BATCH_BYTES = 1 << 20
 BATCH_DOCS = 512

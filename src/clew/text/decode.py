@@ -19,24 +19,25 @@ from numpy.typing import NDArray
 from clew.text.tokens import byte_offsets
 from clew.types import Longs
 
-# Codecs whose bytes mean different things after different beginnings, so that no passage could be
-# decoded by itself; and those that charset detection should leave to the checks in this module.
-STATEFUL = [
-    "utf_7", "hz", "iso2022_jp", "iso2022_jp_1", "iso2022_jp_2", "iso2022_jp_2004", "iso2022_jp_3",
-    "iso2022_jp_ext", "iso2022_kr", "utf_8", "utf_16", "utf_16_le", "utf_16_be", "utf_32", "utf_32_le",
-    "utf_32_be",
-]  # fmt: skip
 BOMS = (  # UTF-32-LE begins with the mark of UTF-16-LE, so it comes first
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-SAMPLE = 64 * 1024  # bytes that detection looks at; more makes it slower, not better
+SAMPLE = 64 * 1024  # bytes that telling UTF-16 looks at, and a window in which damage is looked for
 CONTROLS = bytes([*range(0x01, 0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
+PRINTABLE = bytes([9, 10, 13, *range(0x20, 0x7F)])
+ASCII_SHARE = 0.8  # of UTF-16 without ASCII in it, half of the bytes at most look like ASCII by chance
 NUL_SHARE = 0.01  # a text may hold a few NULs (a damaged disk, a paste); a program is full of them
 CONTROL_SHARE = 0.02  # compressed data has 9 % of them; text next to none
-DAMAGE_SHARE = 0.02  # UTF-8 with fewer wrong bytes per right multi-byte character is still UTF-8
+# UTF-8 with this many times the evidence for it than wrong places is still UTF-8. A character of three bytes
+# or four, or an accented letter (Ã and a symbol elsewhere), is so rare by chance that it counts twice.
+DAMAGE_ODDS = 2
+WEAK = re.compile("[\x80-\xbf\u0100-\u07ff]")
+STRONG = re.compile("[\xc0-\xff\u0800-\ufffc\ufffe-\U0010ffff]")
+SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # half a character, which only Unicode has
+# Encodings whose bytes mean different things after different beginnings: no passage could be decoded alone.
 ESCAPE_JIS = re.compile(rb"\x1b[$(][@A-Z]")
 
 
@@ -96,12 +97,13 @@ def _controls(data: bytes) -> int:
 
 def _decode_other(data: bytes, nuls: int, reason: str) -> Decoded:
     """Decode what isn't UTF-8."""
-    wide = _guess_wide(data, nuls)
+    damaged = None if nuls else _decode_damaged(data)
+    wide = _guess_wide(data, nuls) if damaged is None else ""
     if wide:
         return _decode_wide(data, wide)
     if nuls > NUL_SHARE * len(data) or _controls(data) > CONTROL_SHARE * len(data):
         raise NotText("it is a binary file, not text")
-    damaged = _decode_damaged(data)
+    damaged = _decode_damaged(data) if damaged is None else damaged
     if damaged is not None:
         return damaged
     for encoding in _guess(data):
@@ -118,16 +120,12 @@ def _decode_other(data: bytes, nuls: int, reason: str) -> Decoded:
 
 
 def _guess(data: bytes) -> list[str]:
-    """Return the likely encodings, best first. Detection is the slow part, so it sees a sample."""
+    """Return the likely encodings, best first."""
     if ESCAPE_JIS.search(data):
         return []
-    from charset_normalizer import from_bytes
+    from clew.text.charset import likely_encodings
 
-    sample = data[:SAMPLE]
-    if len(data) > SAMPLE:
-        sample = sample[: sample.rfind(b"\n") + 1] or sample
-    matches = from_bytes(sample.replace(b"\0", b" "), cp_exclusion=STATEFUL)
-    return [match.encoding for match in matches] + ["cp1252", "latin-1"]
+    return likely_encodings(data)
 
 
 def _decode_wide(data: bytes, encoding: str) -> Decoded:
@@ -167,6 +165,8 @@ def _guess_wide(data: bytes, nuls: int) -> str:
     if len(data) < 4 or len(data) % 2:
         return ""
     sample = data[: SAMPLE - SAMPLE % 4]
+    if not nuls and len(sample) - len(sample.translate(None, PRINTABLE)) > ASCII_SHARE * len(sample):
+        return ""
     candidates = ["utf-16-le", "utf-16-be"]
     if nuls * 2 >= len(data) and not len(data) % 4:
         candidates = ["utf-32-le", "utf-32-be", *candidates]
@@ -205,10 +205,10 @@ def _plausible(sample: bytes, encoding: str) -> float:
 
 def _decode_damaged(data: bytes) -> Decoded | None:
     """Decode UTF-8 that has a few wrong bytes, each as U+FFFD; None if it doesn't look like UTF-8."""
-    multibyte = len(re.findall(rb"[\xc2-\xf4][\x80-\xbf]+", data))
     text = data.decode("utf-8", "replace")
     errors = text.count("\ufffd") - data.count("\ufffd".encode())
-    if errors > max(1, DAMAGE_SHARE * multibyte) or multibyte < 2 * errors:
+    wrong = errors - 3 * len(SURROGATE.findall(data))  # of one, each byte counts as an error
+    if len(WEAK.findall(text)) + 2 * len(STRONG.findall(text)) < DAMAGE_ODDS * wrong:
         return None
     pieces: list[str] = []
     widths: list[NDArray[np.int64]] = []
@@ -225,7 +225,8 @@ def _decode_damaged(data: bytes) -> Decoded | None:
         pieces.append(piece + "\ufffd" if bad else piece)
         widths.append(np.append(sizes, bad) if bad else sizes)
     text = "".join(pieces)
-    warning = f"{errors} bytes aren't valid UTF-8 and are shown as U+FFFD"
+    some = "1 place isn't" if errors == 1 else f"{errors} places aren't"
+    warning = f"{some} valid UTF-8 and shown as U+FFFD; write the text there anew"
     return Decoded(text, "utf-8", byte_offsets(text), _sums(np.concatenate(widths)), (warning,))
 
 

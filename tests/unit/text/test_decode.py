@@ -63,6 +63,51 @@ def test_other_encodings_are_guessed_and_said_so(encoding: str, text: str) -> No
     assert "guess" in decode(data).warnings[0]
 
 
+# Texts in the encodings that their languages' files are in, as a person would write a short note.
+WRITTEN = {
+    "cp1252 latin-1": [
+        "Der alte Mann saß am Fluß und träumte von größeren Fischen. Über die Brücke fährt täglich ein Zug.",
+        "Grüße aus Köln",
+        "# Notiz\n\nDie Straße ist lang. Übermorgen.\n",
+        "Le garçon a mangé une pêche très mûre près de l'école. Où êtes-vous allés cet été ? À bientôt.",
+        "Un café crème, s'il vous plaît.",
+        "El niño comió una piña en la montaña. ¿Cuándo vendrás mañana? ¡Qué alegría! El pingüino está aquí.",
+        "A população não está satisfeita com a situação. Amanhã haverá eleições; o irmão de João é o único.",
+        "Åsa går på gatan när det är kallt. Öl och kött äter hon gärna på kvällen, men grodor är lustiga.",
+        "La città è più bella di sera perché c'è silenzio. Così il caffè è già pronto e la virtù è nota.",
+        "Hyvää päivää! Tämä on pieni testi, jossa on ääkkösiä: yö, työ, pöytä ja sänky. Järvellä on hyvä.",
+        "Bei 20 °C sind es 30\xa0Grad und 3 µm.",
+    ],
+    "cp1252": ["L’élève est là — déjà. Il dit : «\xa0Ça va\xa0», et l’œuvre coûte 3\xa0€."],
+    "mac_roman": ["Le garçon a mangé une pêche très mûre près de l'école.", "naïve résumé"],
+    "cp850": ["Der alte Mann träumte täglich von den größeren Fischen."],
+    "cp1250 iso8859-2": [
+        "Zażółć gęślą jaźń. Wczoraj poszedłem do sklepu, żeby kupić chleb i masło. Łódź jest piękna.",
+        "Příliš žluťoučký kůň úpěl ďábelské ódy. Včera jsem šel do obchodu koupit chléb a máslo.",
+        "Árvíztűrő tükörfúrógép. Tegnap elmentem a boltba, hogy kenyeret és vajat vegyek. Az őszi erdő.",
+    ],
+    "cp1254 iso8859-9": ["Dün ekmek ve tereyağı almak için dükkana gittim. Şimdi ışık güçlü, çocuk gül."],
+    "cp1257": ["Vakar nuėjau į parduotuvę nusipirkti duonos ir sviesto. Upė teka lėtai, paukščiai."],
+    "cp1251 koi8-r cp866 iso8859-5": ["Вчера я пошёл в магазин, чтобы купить хлеб. Река течёт."],
+    "cp1253 iso8859-7": ["Χθες πήγα στο μαγαζί για να αγοράσω ψωμί και βούτυρο. Τα πουλιά."],
+    "cp1255 iso8859-8": ["אתמול הלכתי לחנות כדי לקנות לחם וחמאה. הנהר זורם לאט והציפורים שרות עם שחר."],
+    "cp1256 iso8859-6": ["ذهبت أمس إلى المتجر لشراء الخبز والزبدة. النهر يجري ببطء والطيور تغني عند الفجر."],
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [(name, text) for names, texts in WRITTEN.items() for name in names.split() for text in texts],
+)
+def test_code_pages_are_told_by_what_they_make_of_the_words(encoding: str, text: str) -> None:
+    for written in (text, f"{text}\n\n{text}\n\n{text}\n"):
+        check_spans(written.encode(encoding), written)
+
+
+def test_a_western_text_is_said_to_be_one() -> None:
+    assert decode("Grüße aus Köln".encode("latin-1")).encoding == "cp1252"
+
+
 @pytest.mark.parametrize("encoding", WIDE)
 @pytest.mark.parametrize(
     "text", ["a b", "Привет, мир", "今天我们学习了机器学习，包括监督学习。", "한국어 텍스트"]
@@ -112,6 +157,38 @@ def test_damaged_utf8_keeps_the_rest() -> None:
     assert decoded.text.count("\ufffd") == 1
     check_spans(data, decoded.text, errors="replace")
     assert "U+FFFD" in decoded.warnings[0]
+
+
+SURROGATE = b"\xed\xa0\x80"
+
+
+@pytest.mark.parametrize(
+    ("before", "bad", "after"),
+    [
+        ("# Lone\n\n", SURROGATE, " beside the okapi.\n"),
+        ("Füße ", b"\xff", " und mehr.\n"),
+        ("one dash — and ", b"\xe2\x80", " half of another\n"),
+        ("Сьогодні ", b"\xd1", "abc\n"),
+        ("今天我们", b"\xe4\xbb", "学习\n" * 9),
+        ("emoji 🎉 and ", SURROGATE + b"\xed\xb8\x80", " a pair in pieces\n"),
+        ("grün", b"\xff", ""),
+        ("é" * 40 + "\n", b"\xff\n\xfe\n\xe9 ", "so many\n"),
+    ],
+)
+def test_one_bad_place_leaves_a_text_utf8(before: str, bad: bytes, after: str) -> None:
+    data = before.encode() + bad + after.encode()
+    decoded = decode(data)
+    assert decoded.encoding == "utf-8"
+    assert decoded.text.startswith(before)
+    assert decoded.text.endswith(after)
+    assert decoded.text == data.decode("utf-8", "replace")
+    check_spans(data, decoded.text, errors="replace")
+    assert "U+FFFD" in decoded.warnings[0]
+
+
+@pytest.mark.parametrize("text", ["plain \xff text", "caf\xe9.", "It is 20 \xb0C in the caf\xe9. " * 40])
+def test_ascii_with_a_few_other_bytes_is_a_western_text(text: str) -> None:
+    assert decode(text.encode("latin-1")).text == text
 
 
 def test_a_few_nul_bytes_are_kept() -> None:
