@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock, Thread
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from clew import registry
 from clew.errors import IndexFileError, IndexMismatch, NotFound, OptionError, UsageError
 from clew.ingest.origins import describe, lost, origins
 from clew.options import AnswerOptions, EmbedOptions, IndexOptions
 from clew.ports import Embedder, Progress, Reader, Source, Store
-from clew.query import views
-from clew.query.ask import ask
 from clew.query.engine import IndexEngine
 from clew.types import (
     Answer,
@@ -26,6 +26,9 @@ from clew.types import (
     NodeCard,
     Related,
 )
+
+if TYPE_CHECKING:
+    from clew.query.model import Mode
 
 DEFAULT_STORE = "duckdb"
 DEFAULT_EMBEDDER = EmbedOptions().embedder
@@ -56,6 +59,7 @@ class Index:
         self.result: BuildResult | None = None
         self._store = store
         self._embed = embed
+        self._loading = Lock()
         self._engine = self._open()
 
     # --- making and opening ---
@@ -133,14 +137,34 @@ class Index:
     _embedder_made: Embedder | None = None
 
     def _load_embedder(self) -> Embedder:
-        if self._embedder_made is None:
-            stored = self._engine.reader.meta["options"]["embed"]
-            made = registry.make_embedder(self._embed or EmbedOptions(embedder=stored["embedder"]))
-            if made is None:
-                raise UsageError("embedder none", "the index has vectors", "Leave --embedder out")
-            _check(self._engine.reader, made, self.file)
-            self._embedder_made = made
-        return self._embedder_made
+        with self._loading:
+            if self._embedder_made is None:
+                stored = self._engine.reader.meta["options"]["embed"]
+                made = registry.make_embedder(self._embed or EmbedOptions(embedder=stored["embedder"]))
+                if made is None:
+                    raise UsageError("embedder none", "the index has vectors", "Leave --embedder out")
+                _check(self._engine.reader, made, self.file)
+                self._embedder_made = made
+            return self._embedder_made
+
+    def prepare(self, question: str = "") -> None:
+        """Read what a question needs: the embedder in the background, the arrays before this returns.
+
+        The first question is then as fast as the next ones; ``question``, if it is known, tells what else
+        it will need. Whatever is wrong with the embedder is told by the first question that needs it.
+        """
+        engine = self.engine
+        if engine.space.has_vectors:
+            # Not a daemon: leaving while a library is being loaded in another thread can crash.
+            Thread(target=self._prepare_embedder, name="clew-prepare").start()
+        engine.load(question)
+
+    def _prepare_embedder(self) -> None:
+        with suppress(Exception):  # of the embedder's library; the question will say
+            embedder = self._load_embedder()
+            load: Callable[[], None] | None = getattr(embedder, "load", None)
+            if load is not None:
+                load()
 
     @property
     def engine(self) -> IndexEngine:
@@ -162,11 +186,18 @@ class Index:
 
     def ask(self, question: str, mode: str = "auto", *, options: AnswerOptions | None = None) -> Answer:
         """Answer a question with citations. ``mode``: auto, basic, local, global or drift."""
-        names = registry.names("modes")  # 10 ms: it reads what all installed packages offer
-        if mode not in ("auto", *names):
-            raise registry.unknown("mode", mode, ["auto", *names])
-        modes = {name: registry.load("modes", name) for name in names}
-        answer: Answer = ask(question, self.engine, mode, options or AnswerOptions(), modes)
+        from clew.query.ask import ask  # imported while the embedder loads
+
+        if mode != "auto":
+            names = registry.names("modes")  # 10 ms: it reads what all installed packages offer
+            if mode not in names:
+                raise registry.unknown("mode", mode, ["auto", *names])
+
+        def make(name: str) -> Mode:
+            made: Mode = registry.load("modes", name)()
+            return made
+
+        answer: Answer = ask(question, self.engine, mode, options or AnswerOptions(), make)
         return answer
 
     # --- the graph ---
@@ -176,18 +207,26 @@ class Index:
 
         Raises NotFound with the nearest names.
         """
+        from clew.query import views
+
         return views.card(self.engine.space, name)
 
     def related(self, name: str, k: int = 10) -> list[Related]:
         """Return the nodes nearest to a name's, best first."""
+        from clew.query import views
+
         return views.related(self.engine.space, name, k)
 
     def path(self, a: str, b: str, max_steps: int = 6) -> list[EdgeView]:
         """Return the edges of the cheapest path between two names, or nothing if there is none."""
+        from clew.query import views
+
         return views.path(self.engine.space, a, b, max_steps)
 
     def communities(self, level: int | None = None) -> list[CommunityView]:
         """Return the communities of a level (0 is the coarsest), or of all."""
+        from clew.query import views
+
         return views.communities(self.engine.space, level)
 
     def stats(self) -> dict[str, Any]:

@@ -70,8 +70,9 @@ class Tokenizer(Protocol):
 class Embedder(Protocol):
     """Turns texts into unit vectors.
 
-    It may also have ``parallel``, how many calls of ``embed`` may run at once with gain (else 1), and
-    ``batch_tokens``, the tokens of a batch that suit it (else ``EmbedOptions.batch_tokens``).
+    It may also have ``parallel``, how many calls of ``embed`` may run at once with gain (else 1),
+    ``batch_tokens``, the tokens of a batch that suit it (else ``EmbedOptions.batch_tokens``), and
+    ``load()``, which reads the model, so that the first text needn't wait for it.
     """
 
     name: str  # names the model and its precision; recorded in the index

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,16 +27,29 @@ class SentenceEncoder:
 
     The graph takes ``input_ids`` and ``attention_mask`` (and ``token_type_ids`` where declared), shape
     (B, L), and gives token vectors, shape (B, L, d), or sentence vectors, shape (B, d), as its first
-    output. The session is made when first used.
+    output. The session is made when first used, or by ``load``; threads may share it.
     """
 
     def __init__(self, path: Path, threads: int = 0, pooling: Pooling = "mean") -> None:
         self.path = path
         self.threads = threads
         self.pooling = pooling
+        self._session: InferenceSession | None = None
+        self._loading = Lock()
 
-    @cached_property
+    @property
     def session(self) -> InferenceSession:
+        # Two threads that come first would each make one: a quarter of a second and 90 MB.
+        with self._loading:
+            if self._session is None:
+                self._session = self._open()
+            return self._session
+
+    def load(self) -> None:
+        """Make the session now: a quarter of a second, of which other threads can use most."""
+        _ = self.session
+
+    def _open(self) -> InferenceSession:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

@@ -10,12 +10,14 @@ leads to those that bear on the question.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from clew.types import Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Chosen across the development sets by cross-validation (docs/benchmarks.md): recall is flat around them.
 DAMPING = 0.7

@@ -45,6 +45,7 @@ def ask(
     _asked(question)
     options = settings_for(find_index(given), flags).answer_options()
     with opened(given) as index:
+        index.prepare(question)
         found = index.ask(question, mode, options=options)
     if as_json:
         write_json("ask", payload.answer(found))
@@ -56,6 +57,7 @@ def search(question: str, mode: str, given: Path | None, flags: Mapping[str, Any
     _asked(question)
     options = settings_for(find_index(given), flags).search_options()
     with opened(given) as index:
+        index.prepare(question)
         found = index.search(question, options.k, mode)
     if as_json:
         write_json("search", {"question": question, "mode": mode, "hits": payload.hits(found)})

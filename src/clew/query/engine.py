@@ -35,6 +35,15 @@ class IndexEngine:
     def lexicon(self) -> IndexLexicon:
         return IndexLexicon(self.space, self.reader.meta.get("languages", {}))
 
+    def load(self, question: str) -> None:
+        """Read the arrays that every question needs, and what this one does if it names something."""
+        _ = self.space.postings
+        if self.space.has_vectors:
+            _ = self.space.vectors
+        nodes = [node for name in self.lexicon.names(question) for node in name.nodes]
+        if self.space.defined[nodes].any():
+            import scipy.sparse  # noqa: F401  A walk is likely: 0.1 s while the embedder loads.
+
     def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
         """Rank passages. ``basic`` is hybrid search alone, ``local`` walks the graph, ``auto`` decides."""
         begin = time.perf_counter()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from clew.algo.bm25 import Postings, idf
 from clew.algo.walk import Links
 from clew.ports import Reader
 from clew.types import Document, Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # A passage that defines a node (its title, its heading) is worth this many mentions of it.
 DEFINES = 5.0
@@ -77,6 +79,8 @@ class Space:
     @cached_property
     def mentions(self) -> csr_array[Any, Any]:
         """Which chunk mentions or is defined by which node, shape (C, N), ones."""
+        from scipy.sparse import csr_array  # 0.1 s that a question without a walk needn't pay
+
         ptr, node = self.reader.array("graph.chunk_ptr"), self.reader.array("graph.chunk_node")
         ones = np.ones(len(node), dtype=np.float32)
         return csr_array((ones, node, ptr), shape=(self.n_chunks, self.n_nodes))
@@ -84,6 +88,8 @@ class Space:
     @cached_property
     def defines(self) -> csr_array[Any, Any]:
         """How strongly a chunk defines a node (0..1), shape (C, N)."""
+        from scipy.sparse import coo_array
+
         node, chunk = self.reader.array("graph.def_node"), self.reader.array("graph.def_chunk")
         weight = self.reader.array("graph.def_weight").astype(np.float32)
         shape = (self.n_chunks, self.n_nodes)
@@ -105,7 +111,9 @@ class Space:
 
     def nodes_of(self, chunk: int) -> Ints:
         """Return the nodes that a chunk mentions or defines, ascending."""
-        return _row(self.mentions, chunk)
+        ptr = self.reader.array("graph.chunk_ptr")
+        found: Ints = self.reader.array("graph.chunk_node")[ptr[chunk] : ptr[chunk + 1]]
+        return found
 
     def defined_in(self, chunk: int) -> Ints:
         """Return the nodes that a chunk defines, ascending."""

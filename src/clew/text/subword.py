@@ -47,6 +47,10 @@ class SubwordTokenizer:
         self.name = name
         self.window = window
 
+    def load(self) -> None:
+        """Read the rules now that make ids."""
+        _ = self._cut
+
     def offsets(self, texts: Sequence[str]) -> list[Ints]:
         """Return the character offsets at which each text's tokens begin, ascending, shape (n,)."""
         encodings = self._whole.encode_batch([encodable(t) for t in texts], add_special_tokens=False)
