@@ -17,7 +17,8 @@ from pathlib import Path
 
 from clew.options import EmbedOptions
 from common import existing, save, shared_dir
-from retrieval import open_index, run, table
+from measure import open_index, run, table, work_folder
+from methods import all_methods
 from sets import Question, RetrievalSet
 
 QUESTIONS = Path(__file__).resolve().parent / "data" / "docs-questions.jsonl"
@@ -43,9 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, default=Path(".clew/benchmarks"), help="where indexes are kept")
     chosen = parser.parse_args(arguments)
     rows: list[dict[str, object]] = []
+    work = work_folder(chosen.work, chosen.embedder)
     for one in load_docs(existing(chosen.vaults)):
-        with open_index(one, chosen.embedder, chosen.work / chosen.embedder.replace(":", "-")) as index:
-            rows += run(one, index, 0)
+        with open_index(one, chosen.embedder, work) as index:
+            rows += run(one, index.engine, all_methods(index.engine, work / one.name))
     print(table(rows))
     path = save("docs", {"embedder": chosen.embedder, "rows": rows}, chosen.embedder)
     print(f"saved {path}", file=sys.stderr)

@@ -29,7 +29,7 @@ from clew.query import rank as ranking
 from clew.query.choose import Pool, pool
 from clew.query.engine import IndexEngine
 from common import existing, save
-from retrieval import open_index
+from measure import open_index, work_folder
 from sets import load_sets
 
 Vector = NDArray[np.float64]
@@ -137,8 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ablate", action="store_true", help="also with each feature off in turn")
     chosen = parser.parse_args(arguments)
     data: dict[str, list[Example]] = {}
-    for one in load_sets(existing(chosen.bench), chosen.sets.split(",")):
-        with open_index(one, chosen.embedder, chosen.work / chosen.embedder.replace(":", "-")) as index:
+    for one in load_sets([existing(chosen.bench)], chosen.sets.split(",")):
+        with open_index(one, chosen.embedder, work_folder(chosen.work, chosen.embedder)) as index:
             engine = index.engine
             keys = [document.key for document in engine.reader.documents()]
             data[one.name] = [example(engine, q.text, q.gold, keys) for q in one.questions]

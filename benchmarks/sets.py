@@ -25,10 +25,10 @@ class RetrievalSet:
     questions: tuple[Question, ...]
 
 
-def load_sets(bench: Path, names: Sequence[str] = ()) -> list[RetrievalSet]:
-    """Return the sets below a folder, or those named, by name. Raises FileNotFoundError if there is none."""
+def load_sets(benches: Sequence[Path], names: Sequence[str] = ()) -> list[RetrievalSet]:
+    """Return the sets below the folders, or those named, by name. Raises FileNotFoundError without any."""
     found = []
-    for folder in sorted(path.parent for path in bench.glob("*/questions.jsonl")):
+    for folder in sorted(path.parent for bench in benches for path in bench.glob("*/questions.jsonl")):
         if names and folder.name not in names:
             continue
         lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
@@ -38,7 +38,7 @@ def load_sets(bench: Path, names: Sequence[str] = ()) -> list[RetrievalSet]:
         )
         found.append(RetrievalSet(folder.name, folder / "corpus.jsonl", questions))
     if not found:
-        raise FileNotFoundError(f"{bench}: no folder with questions.jsonl")
+        raise FileNotFoundError(f"{', '.join(map(str, benches))}: no folder with questions.jsonl")
     return found
 
 
@@ -60,3 +60,11 @@ def interval(values: NDArray[np.float64], seed: int = 7, draws: int = 2000) -> t
     means = values[rng.integers(0, len(values), (draws, len(values)))].mean(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
+
+
+def paired(
+    values: NDArray[np.float64], others: NDArray[np.float64], seed: int = 7
+) -> tuple[float, tuple[float, float]]:
+    """Return the mean of values − others over the same questions, and its 95 % bootstrap interval."""
+    difference = values - others
+    return float(difference.mean()), interval(difference, seed)
