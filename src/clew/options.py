@@ -91,6 +91,14 @@ class IndexOptions:
         default="auto",
         metadata={"help": "Language of the notes (ISO 639-1), or auto to detect it per document."},
     )
+    workers: int = field(
+        default=0,
+        metadata={
+            "help": "Processes that parse much text at once; 0 takes all cores. The index is the same.",
+            "low": 0,
+            "high": 60,
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -120,6 +122,18 @@ class Progress(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class AnalysisCodec:
+    """How a cache keeps analyses: functions of modules, so that other processes can do the work.
+
+    ``encode`` returns None for an analysis that wouldn't come back exactly as it is. ``decode`` raises
+    ValueError.
+    """
+
+    encode: Callable[[Analysis], bytes | None]
+    decode: Callable[[bytes], Analysis]
+
+
 class Cache(Protocol):
     """Content-addressed memory of what was expensive. Losing it loses time, nothing else.
 
@@ -128,11 +142,20 @@ class Cache(Protocol):
 
     problem: str
 
+    @property
+    def codec(self) -> AnalysisCodec | None:
+        """How other processes encode analyses for it; None: they can't."""
+        ...
+
     def analyses(self, keys: Sequence[str]) -> dict[str, Analysis]:
         """Return the stored analyses among ``keys`` (hashes of content and options)."""
         ...
 
-    def put_analyses(self, items: Mapping[str, Analysis]) -> None: ...
+    def put_analyses(
+        self, items: Mapping[str, Analysis], encoded: Mapping[str, bytes] = MappingProxyType({})
+    ) -> None:
+        """Store analyses; ``encoded`` holds what the codec has made of some of them already."""
+        ...
 
     def vectors(self, embedder: str, keys: Sequence[str]) -> dict[str, NDArray[np.float16]]:
         """Return the stored vectors among ``keys`` (hashes of the embedded text), each of shape

@@ -153,11 +153,13 @@ def _languages(corpus: Corpus) -> dict[str, int]:
 
 
 def _meta(corpus: Corpus, options: IndexOptions) -> dict[str, Any]:
+    recorded = asdict(options)
+    del recorded["workers"]  # it makes no difference to the index
     return {
         "clew_version": __version__,
         "embedder": None,
         "dimension": 0,
-        "options": asdict(options),
+        "options": recorded,
         "languages": _languages(corpus),
     }
 

@@ -12,11 +12,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.ports import AnalysisCodec
 from clew.stores.codec import decode_analysis, encode_analysis
 from clew.types import Analysis
 
@@ -43,6 +45,8 @@ def open_cache(path: Path) -> SqliteCache:
 class SqliteCache:
     """A Cache. Threads and processes may share the file. ``problem`` is empty while all is well."""
 
+    codec = AnalysisCodec(encode_analysis, decode_analysis)
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problem = ""
@@ -59,9 +63,12 @@ class SqliteCache:
         with _no_collection():
             return self._get("analyses", keys, decode_analysis)
 
-    def put_analyses(self, items: Mapping[str, Analysis]) -> None:
-        """Store analyses. One that wouldn't come back exactly as it is isn't stored."""
-        rows = ((key, encode_analysis(analysis)) for key, analysis in items.items())
+    def put_analyses(
+        self, items: Mapping[str, Analysis], encoded: Mapping[str, bytes] = MappingProxyType({})
+    ) -> None:
+        """Store analyses, some of them ``encoded`` already. One that wouldn't come back exactly as it is
+        isn't stored."""
+        rows = ((key, encoded.get(key) or encode_analysis(analysis)) for key, analysis in items.items())
         self._put("analyses", [(key, data) for key, data in rows if data is not None])
 
     def vectors(self, embedder: str, keys: Sequence[str]) -> dict[str, NDArray[np.float16]]:

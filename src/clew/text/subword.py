@@ -51,6 +51,10 @@ class SubwordTokenizer:
         """Read the rules now that make ids."""
         _ = self._cut
 
+    def __reduce__(self) -> tuple[type[SubwordTokenizer], tuple[Path, str, int]]:
+        """Another process loads its own."""
+        return type(self), (self.path, self.name, self.window)
+
     def offsets(self, texts: Sequence[str]) -> list[Ints]:
         """Return the character offsets at which each text's tokens begin, ascending, shape (n,)."""
         encodings = self._whole.encode_batch([encodable(t) for t in texts], add_special_tokens=False)

@@ -48,13 +48,15 @@ class Silent:
 class Memory:
     """A cache in memory."""
 
+    codec = None
+
     def __init__(self) -> None:
         self.items: dict[str, Analysis] = {}
 
     def analyses(self, keys: Sequence[str]) -> dict[str, Analysis]:
         return {key: self.items[key] for key in keys if key in self.items}
 
-    def put_analyses(self, items: Mapping[str, Analysis]) -> None:
+    def put_analyses(self, items: Mapping[str, Analysis], encoded: Mapping[str, bytes] | None = None) -> None:
         self.items.update(items)
 
     def vectors(self, embedder: str, keys: Sequence[str]) -> dict[str, np.ndarray]:

@@ -1,0 +1,165 @@
+"""Documents over several processes, where there are enough of them to be worth it.
+
+The pool is loky's: its workers don't import the program that indexes, so that a script needs no
+``if __name__ == "__main__"`` and a notebook works, and it notices when one of them dies. Whatever
+goes wrong with processes, the documents are analysed in this one: that takes longer, nothing else.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from clew.ingest.documents import Failures, Items, Work
+from clew.ports import AnalysisCodec, Progress
+from clew.types import Analysis
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from loky import ProcessPoolExecutor
+
+# A process takes about a second of work to start (imports, the model of languages, words that another
+# has seen already): with fewer bytes for each it would gain nothing.
+LEAST_BYTES = 1_500_000
+MOST_WORKERS = 60  # Windows waits for 61 processes at most
+AHEAD = 2  # batches that wait for each process, so that none waits for this one
+# The tokenizers library would use every core from every process.
+ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A batch's analyses and failures by cache key; ``encoded`` are the analyses that came as bytes."""
+
+    analyses: dict[str, Analysis]
+    failures: Failures
+    encoded: Mapping[str, bytes] = field(default_factory=dict)
+
+
+_Sent = tuple[dict[str, bytes], dict[str, Analysis], Failures]
+
+
+def spread(
+    work: Work, batches: Sequence[Items], codec: AnalysisCodec | None, workers: int, progress: Progress
+) -> Iterator[Done]:
+    """Yield the batches' results in order. ``workers`` is the number of processes, 0 that of the cores."""
+    done = 0
+    for result in _in_processes(work, batches, codec, workers, progress):
+        done += 1
+        yield result
+    for batch in islice(batches, done, None):
+        yield Done(*work.analyse(batch))
+
+
+def _in_processes(
+    work: Work, batches: Sequence[Items], codec: AnalysisCodec | None, workers: int, progress: Progress
+) -> Iterator[Done]:
+    """Yield the results of the first batches, of all if nothing goes wrong."""
+    size = sum(len(raw.data) for batch in batches for _, raw in batch.values())
+    most = min(len(batches), size // LEAST_BYTES, MOST_WORKERS)
+    if most < 2 or workers == 1 or getattr(sys, "frozen", False):  # a frozen program is no interpreter
+        return
+    import loky  # 0.15 s
+
+    n = min(most, workers or loky.cpu_count())
+    recipe = _pickled(work, codec)
+    if n < 2 or recipe is None:
+        return
+    try:
+        pool = loky.ProcessPoolExecutor(n, initializer=_begin, env=ENVIRONMENT)
+    except (OSError, ImportError, NotImplementedError, RuntimeError):
+        return  # a system without semaphores, or a process that may have no children
+    whole = False
+    try:
+        for sent in _results(pool, recipe, batches, AHEAD * n):
+            yield _received(sent, codec)
+        whole = True
+    except Exception as error:
+        progress.note(f"Another process failed ({type(error).__name__}): documents are read in this one now.")
+    finally:  # also after an interrupt, or if nobody wants the rest
+        pool.shutdown(wait=True, kill_workers=not whole)
+
+
+def _pickled(work: Work, codec: AnalysisCodec | None) -> bytes | None:
+    """Return what a process needs, or None if a part can't be sent (an engine's own tokenizer, say)."""
+    import cloudpickle
+
+    try:
+        pickled: bytes = cloudpickle.dumps((work, codec))
+    except Exception:  # objects decide themselves how they fail
+        return None
+    return pickled
+
+
+def _results(
+    pool: ProcessPoolExecutor, recipe: bytes, batches: Sequence[Items], ahead: int
+) -> Iterator[_Sent]:
+    rest = iter(batches)
+    with _uninterrupted():
+        waiting: deque[Future[_Sent]] = deque(
+            pool.submit(_run, recipe, batch) for batch in islice(rest, ahead)
+        )
+    while waiting:
+        sent = waiting.popleft().result()
+        waiting.extend(pool.submit(_run, recipe, batch) for batch in islice(rest, 1))
+        yield sent
+
+
+def _received(sent: _Sent, codec: AnalysisCodec | None) -> Done:
+    encoded, analyses, failures = sent
+    if codec is not None:
+        analyses |= {key: codec.decode(data) for key, data in encoded.items()}
+    return Done(analyses, failures, encoded)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let no process that starts meanwhile see an interrupt (Ctrl-C reaches all of a terminal's), which
+    each would report with a traceback of its own. This one's comes through afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# --- in the other process ------------------------------------------------------------------------
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # as in the process that indexes: see clew.ingest.build
+
+
+@lru_cache(maxsize=1)
+def _unpickled(recipe: bytes) -> tuple[Work, AnalysisCodec | None]:
+    import cloudpickle
+
+    made: tuple[Work, AnalysisCodec | None] = cloudpickle.loads(recipe)
+    return made
+
+
+def _run(recipe: bytes, batch: Items) -> _Sent:
+    """Analyse a batch; return analyses as bytes where the codec has a form for them."""
+    work, codec = _unpickled(recipe)
+    analyses, failures = work.analyse(batch)
+    encoded: dict[str, bytes] = {}
+    if codec is not None:
+        for key in list(analyses):
+            data = codec.encode(analyses[key])
+            if data is not None:
+                encoded[key] = data
+                del analyses[key]
+    return encoded, analyses, failures
