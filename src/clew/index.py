@@ -223,6 +223,14 @@ class Index:
 
         return views.path(self.engine.space, a, b, max_steps)
 
+    def same(self, a: str, b: str) -> bool:
+        """Tell whether two names stand for the same, so that no path is needed. Raises NotFound."""
+        from clew.query import views
+
+        reader = self.engine.reader
+        one, other = ({node.node for node in views.find(reader, name)} for name in (a, b))
+        return other <= one
+
     def communities(self, level: int | None = None) -> list[CommunityView]:
         """Return the communities of a level (0 is the coarsest), or of all."""
         from clew.query import views
@@ -233,12 +241,14 @@ class Index:
         """Return what the index holds and how it was made."""
         reader = self.engine.reader
         tables = ("documents", "chunks", "nodes", "mentions", "edges", "communities", "reports")
+        codes, kinds = reader.array("graph.node_kind"), reader.meta["node_kinds"]
         return {
             "index": str(self.file),
             "bytes": self.file.stat().st_size,
             "generation": reader.generation,
             "sources": [describe(origin) for origin in reader.sources],
             **{table: reader.count(table) for table in tables},
+            "nodes_by_kind": {kind: int((codes == at).sum()) for at, kind in enumerate(kinds)},
             **{key: reader.meta.get(key) for key in ("embedder", "dimension", "languages", "clew_version")},
             "options": reader.meta.get("options"),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -194,6 +195,33 @@ def test_path_is_connected(vault: Path) -> None:
     assert all(step["evidence"] for step in steps)
 
 
+def test_path_that_is_none_says_why(vault: Path) -> None:
+    same = ("path", "Storm Petrel", "sturmschwalbe")
+    assert "are the same" in call(*same, cwd=vault).out
+    assert call(*same, "--json", cwd=vault).json["same"] is True
+    a, b = CONNECTION
+    far = call("path", a, b, "--max-steps", "1", cwd=vault)
+    assert far.code == 0
+    assert "No path of at most 1 step joins" in far.out
+    assert call("path", a, b, "--json", cwd=vault).json["same"] is False
+
+
+def test_numbers_agree_with_their_nouns(vault: Path) -> None:
+    for name in ("Storm Petrel", "sea", "Tomasz", "Eelgrass Bay"):
+        shown = call("show", name, cwd=vault).out + call("related", name, "-k", "40", cwd=vault).out
+        assert not re.search(r"(?<![\d,.])1 (passage|member|step|note)s\b", shown), shown
+
+
+def test_the_demo_and_stats_count_the_same(vault: Path) -> None:
+    with_kinds = call("stats", "--json", cwd=vault).json["stats"]
+    given = ("--embedder", "none", "--index", vault.parent / "again.duckdb", "--exclude", "demo.txt")
+    built = call("index", ".", *given, "--json", cwd=vault)
+    for name in ("documents", "chunks", "nodes", "edges", "communities"):
+        assert built.json["counts"][name] == with_kinds[name]
+    assert sum(with_kinds["nodes_by_kind"].values()) == with_kinds["nodes"]
+    assert with_kinds["nodes_by_kind"]["entity"] == built.json["counts"]["entities"]
+
+
 def test_communities_of_a_level(vault: Path) -> None:
     found = call("communities", "--level", "0", "--json", cwd=vault).json["communities"]
     assert found
@@ -214,8 +242,12 @@ def test_index_summary_and_second_run(tmp_path: Path) -> None:
     (notes / "b.md").write_text("# Beta\n\nBeta is quiet.\n", encoding="utf-8")
     done = call("index", "notes", "--embedder", "none", cwd=tmp_path)
     assert done.code == 0, done.err
-    for word in ("documents", "chunks", "entities", "edges", "communities", "MB/s", "clew ask --index"):
+    for word in ("documents", "chunks", "nodes", "edges", "communities", "kB", "clew ask --index"):
         assert word in done.out
+    rows = [line.split() for line in done.out.splitlines()]
+    assert not [row for row in rows if row[1:2] in (["0"], ["0.0"])]  # what there isn't takes no line
+    for word in ("entities", "tags", "people", "vectors", "MB/s", "embedding"):
+        assert word not in done.out
     assert "Reading notes" in done.err
     quiet = call("index", "notes", "--embedder", "none", "--quiet", cwd=tmp_path)
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")

@@ -78,7 +78,7 @@ def _screen(folder: Path, count: int) -> None:
         page = Page()
         assert index.result is not None
         counts, seconds = index.result.counts, sum(index.result.seconds.values())
-        names = ("documents", "chunks", "entities", "edges", "communities")
+        names = ("documents", "chunks", "nodes", "edges", "communities")  # as `clew stats` counts them
         page.add(", ".join(f"{counts[name]:,} {name}" for name in names) + f", in {seconds:.1f} s")
         page.send()
         _show("\nA fact that two notes hold together:", f'clew ask "{FACT}"')

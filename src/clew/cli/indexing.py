@@ -16,6 +16,7 @@ from clew.settings import Settings, load
 from clew.types import BuildResult
 
 EXIT_INTERRUPTED = 130
+MEGABYTE = 1_000_000
 
 
 def run(
@@ -74,14 +75,15 @@ def summary(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:
     table.add_column(justify="right")
     table.add_column(style="dim")
     size = counts.get("bytes", 0)
-    rows = [(name, f"{count:,}", "") for name, count in counts.items() if name != "bytes"]
-    for name, count, unit in rows:
-        table.add_row(name, count, unit)
-    first = seconds - result.seconds.get("embed", 0.0)
-    table.add_row("read", f"{size / 1e6:,.2f}", "MB")
-    table.add_row("time", f"{seconds:,.1f}", f"s, of it embedding {seconds - first:,.1f} s")
-    if first > 0:
-        table.add_row("speed", f"{size / 1e6 / first:,.2f}", "MB/s without embedding")
+    for name, count in counts.items():
+        if name != "bytes" and (count or name == "documents"):
+            table.add_row(name, f"{count:,}", "")
+    embedding = result.seconds.get("embed", 0.0)
+    large = size >= MEGABYTE  # with less, starting is most of the time
+    table.add_row("read", f"{size / (1e6 if large else 1e3):,.1f}", "MB" if large else "kB")
+    table.add_row("time", f"{seconds:,.1f}", f"s, of it embedding {embedding:,.1f} s" if embedding else "s")
+    if large:
+        table.add_row("speed", f"{size / 1e6 / (seconds - embedding):,.2f}", "MB/s without embedding")
     page.gap()
     page.add(table)
     render.problems(page, result.problems)

@@ -98,10 +98,12 @@ def related(name: str, k: int, given: Path | None, as_json: bool) -> None:
 def path(a: str, b: str, max_steps: int, given: Path | None, as_json: bool) -> None:
     with opened(given) as index:
         found = index.path(a, b, max_steps)
+        same = not found and index.same(a, b)
     if as_json:
-        write_json("path", {"from": a, "to": b, "steps": [payload.edge(one) for one in found]})
+        steps = [payload.edge(one) for one in found]
+        write_json("path", {"from": a, "to": b, "steps": steps, "same": same})
         return
-    _send(render.path, a, b, found)
+    _send(render.path, a, b, found, max_steps, same)
 
 
 def communities(level: int | None, given: Path | None, as_json: bool) -> None:

@@ -217,10 +217,15 @@ def related(page: Page, found: Sequence[Related]) -> None:
         )
 
 
-def path(page: Page, a: str, b: str, found: Sequence[EdgeView]) -> None:
-    """A path, a step a line, each with the place that states it."""
+def path(
+    page: Page, a: str, b: str, found: Sequence[EdgeView], max_steps: int = 6, same: bool = False
+) -> None:
+    """A path, a step a line, each with the place that states it; or why there is none."""
+    if same:
+        page.add(f"{line(a)} and {line(b)} are the same: no path is needed. `clew show` tells what it is.")
+    elif not found:
+        page.add(f"No path of at most {_plural(max_steps, 'step')} joins {line(a)} and {line(b)}.")
     if not found:
-        page.add(f"No path joins {line(a)} and {line(b)}.")
         return
     at = _first(found)
     page.add((line(at.name), NAME), (f"  {at.kind}", DIM))

@@ -12,6 +12,7 @@ from clew.ingest.documents import Failures, Items, Work
 from clew.ingest.workers import spread
 from clew.options import IndexOptions
 from clew.ports import Cache, Extractor, Progress, Tokenizer
+from clew.text.tokens import normal_words
 from clew.types import Analysis, Problem, RawDocument
 
 PARSE_VERSION = "3"  # raise it whenever the same bytes would be analysed otherwise
@@ -108,11 +109,26 @@ def _batches(items: Items) -> Iterator[Items]:
 
 def _named(analysis: Analysis, raw: RawDocument) -> Analysis:
     """Add what isn't in the bytes: the title by which the source knows the document, its metadata."""
-    title = raw.title or analysis.title or _stem(raw)
+    title = raw.title or analysis.title or _chapter(raw, analysis) or _stem(raw)
     metadata = {**raw.metadata, **analysis.metadata} if raw.metadata else analysis.metadata
     if title == analysis.title and metadata is analysis.metadata:
         return analysis
     return replace(analysis, title=title, metadata=metadata)
+
+
+def _chapter(raw: RawDocument, analysis: Analysis) -> str:
+    """Return the first heading if it heads the whole document and the file is named after it: a book's
+    `ch04-01-what-is-ownership.md` begins with `## What Is Ownership?`. A file `todo.md` that begins with
+    `## Today` keeps its name."""
+    headings = [section for section in analysis.sections if section.level]
+    if raw.media_type != "markdown" or not headings:
+        return ""
+    top = min(section.level for section in headings)
+    if headings[0].level != top or sum(section.level == top for section in headings) > 1:
+        return ""
+    name = {word for word in normal_words(_stem(raw)) if not any(map(str.isnumeric, word))}
+    common = name & set(normal_words(headings[0].title))
+    return headings[0].title if 2 * len(common) > len(name) else ""
 
 
 def _stem(raw: RawDocument) -> str:

@@ -174,6 +174,7 @@ def _counts(artifact: Artifact, corpus: Corpus) -> dict[str, int]:
         "documents": rows("documents"),
         "bytes": sum(document.size for document in corpus.documents),
         "chunks": rows("chunks"),
+        "nodes": rows("nodes"),
         "entities": kinds.get("entity", 0),
         "tags": kinds.get("tag", 0),
         "people": kinds.get("person", 0),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clew.ports import Reader
 from clew.text.units import source_span
 from clew.types import Chunk, Citation, Document
@@ -42,13 +44,24 @@ class Citer:
         return self._found[key]
 
 
-def cite(reader: Reader, chunk: Chunk, start: int, end: int, number: int) -> Citation:
-    """Cite source bytes ``start``..``end`` of a chunk. The whole chunk, where they can't be placed."""
-    document = reader.documents([chunk.doc])[0]
-    places = characters(chunk, document, start, end)
-    if places is None:
-        return _citation(number, chunk, document, 0, len(chunk.text), (chunk.start, chunk.end))
-    return _citation(number, chunk, document, *places, (start, end))
+def cite_all(reader: Reader, groups: Sequence[Sequence[tuple[int, int, int]]]) -> list[tuple[Citation, ...]]:
+    """Cite places (chunk, source bytes ``start``..``end``), numbered from 1 in each group. The whole chunk,
+    where they can't be placed. All groups together cost two look-ups."""
+    wanted = sorted({chunk for group in groups for chunk, _, _ in group})
+    chunks = dict(zip(wanted, reader.chunks(wanted), strict=True))
+    docs = sorted({chunk.doc for chunk in chunks.values()})
+    documents = dict(zip(docs, reader.documents(docs), strict=True))
+
+    def cite(place: tuple[int, int, int], number: int) -> Citation:
+        at, start, end = place
+        chunk = chunks[at]
+        document = documents[chunk.doc]
+        places = characters(chunk, document, start, end)
+        if places is None:
+            return _citation(number, chunk, document, 0, len(chunk.text), (chunk.start, chunk.end))
+        return _citation(number, chunk, document, *places, (start, end))
+
+    return [tuple(cite(place, number) for number, place in enumerate(group, 1)) for group in groups]
 
 
 def characters(chunk: Chunk, document: Document, start: int, end: int) -> tuple[int, int] | None:

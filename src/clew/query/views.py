@@ -15,10 +15,11 @@ from clew.algo.fuse import top
 from clew.algo.walk import walk
 from clew.errors import NotFound
 from clew.ports import Reader
-from clew.query.cite import cite
+from clew.query.cite import cite_all
 from clew.query.space import Space
+from clew.text.display import plural
 from clew.text.tokens import normal_name
-from clew.types import Chunk, Citation, CommunityView, Edge, EdgeView, Node, NodeCard, Related, Report
+from clew.types import Citation, CommunityView, Edge, EdgeView, Node, NodeCard, Related, Report
 
 MENTIONS_SHOWN = 20
 EDGES_SHOWN = 40
@@ -64,42 +65,26 @@ def card(space: Space, name: str) -> NodeCard:
     reader = space.reader
     node = find(reader, name)[0]
     defining = np.flatnonzero(reader.array("graph.def_node") == node.node)
-    chunks = reader.chunks(reader.array("graph.def_chunk")[defining].tolist())
-    definitions = [(chunk, chunk.start, chunk.end) for chunk in chunks[:MENTIONS_SHOWN]]
+    chunks = reader.chunks(reader.array("graph.def_chunk")[defining].tolist()[:MENTIONS_SHOWN])
+    definitions = [(chunk.chunk, chunk.start, chunk.end) for chunk in chunks]
     found = reader.mentions(node=node.node, limit=MENTIONS_SHOWN)
     places = [(mention.chunk, mention.start, mention.end) for mention in found]
     edges = reader.edges(node=node.node, limit=EDGES_SHOWN)
-    return NodeCard(
-        node,
-        tuple(reader.names_of(node.node)),
-        _citations(reader, definitions),
-        _citations(reader, _with_chunks(reader, places)),
-        edge_views(reader, edges),
-    )
-
-
-def _with_chunks(reader: Reader, places: Sequence[tuple[int, int, int]]) -> list[tuple[Chunk, int, int]]:
-    wanted = sorted({chunk for chunk, _, _ in places})
-    chunks = dict(zip(wanted, reader.chunks(wanted), strict=True))
-    return [(chunks[chunk], start, end) for chunk, start, end in places]
-
-
-def _citations(reader: Reader, places: Sequence[tuple[Chunk, int, int]]) -> tuple[Citation, ...]:
-    return tuple(
-        cite(reader, chunk, start, end, number + 1) for number, (chunk, start, end) in enumerate(places)
-    )
+    names = tuple(reader.names_of(node.node))
+    defined, mentioned = cite_all(reader, [definitions, places])
+    return NodeCard(node, names, defined, mentioned, edge_views(reader, edges))
 
 
 def edge_views(reader: Reader, edges: Sequence[Edge]) -> tuple[EdgeView, ...]:
     """Return edges with their ends and the places that state them."""
     ends = sorted({edge.source for edge in edges} | {edge.target for edge in edges})
     nodes = dict(zip(ends, reader.nodes(ends), strict=True))
-    views = []
-    for edge in edges:
-        rows = reader.evidence(edge.edge, limit=EVIDENCE_SHOWN)
-        places = _with_chunks(reader, [(row.chunk, row.start, row.end) for row in rows])
-        views.append(EdgeView(edge, nodes[edge.source], nodes[edge.target], _citations(reader, places)))
-    return tuple(views)
+    rows = reader.evidence([edge.edge for edge in edges], limit=EVIDENCE_SHOWN)
+    places = [[(row.chunk, row.start, row.end) for row in rows[edge.edge]] for edge in edges]
+    return tuple(
+        EdgeView(edge, nodes[edge.source], nodes[edge.target], evidence)
+        for edge, evidence in zip(edges, cite_all(reader, places), strict=True)
+    )
 
 
 def related(space: Space, name: str, k: int) -> list[Related]:
@@ -126,21 +111,35 @@ def related(space: Space, name: str, k: int) -> list[Related]:
     score[start.node] = 0.0
     order = [node for node in top(score, k).tolist() if score[node] > 0]
     scale = float(score[order[0]]) if order else 1.0
+    shared = {node: [] if node in direct else _shared(space, start.node, node) for node in order}
+    evidence = _evidence(reader, order, direct, shared)
     return [
-        _related(space, start, node, float(score[node.node]) / scale, direct.get(node.node, []))
-        for node in reader.nodes(order)
+        Related(node, float(score[at]) / scale, _join(direct.get(at, []), len(shared[at])), evidence[at])
+        for at, node in zip(order, reader.nodes(order), strict=True)
     ]
 
 
-def _related(space: Space, start: Node, node: Node, score: float, edges: list[Edge]) -> Related:
-    reader = space.reader
-    kinds = sorted({edge.kind for edge in edges})
+def _evidence(
+    reader: Reader, order: list[int], direct: dict[int, list[Edge]], shared: dict[int, list[int]]
+) -> dict[int, tuple[Citation, ...]]:
+    """Cite for each node what states its first edge, or the passages that it shares."""
+    joined = [node for node in order if node in direct]
+    views = edge_views(reader, [direct[node][0] for node in joined])
+    found = {node: view.evidence for node, view in zip(joined, views, strict=True)}
+    others = [node for node in order if node not in direct]
+    chunks = reader.chunks(sorted({chunk for node in others for chunk in shared[node][:EVIDENCE_SHOWN]}))
+    spans = {chunk.chunk: (chunk.chunk, chunk.start, chunk.end) for chunk in chunks}
+    places = [[spans[chunk] for chunk in shared[node][:EVIDENCE_SHOWN]] for node in others]
+    return found | dict(zip(others, cite_all(reader, places), strict=True))
+
+
+def _join(edges: Sequence[Edge], shared: int) -> str:
+    """Return what joins two nodes: their edges' kinds, or the number of passages that they share."""
     if edges:
-        return Related(node, score, ", ".join(kinds), edge_views(reader, edges[:1])[0].evidence)
-    both = _shared(space, start.node, node.node)
-    places = [(chunk, chunk.start, chunk.end) for chunk in reader.chunks(both[:EVIDENCE_SHOWN])]
-    why = f"{len(both)} passages mention both" if both else "reached over other nodes"
-    return Related(node, score, why, _citations(reader, places))
+        return ", ".join(sorted({edge.kind for edge in edges}))
+    if not shared:
+        return "reached over other nodes"
+    return f"{plural(shared, 'passage')} {'mentions' if shared == 1 else 'mention'} both"
 
 
 def _shared(space: Space, a: int, b: int) -> list[int]:
@@ -223,14 +222,19 @@ def communities(space: Space, level: int | None) -> list[CommunityView]:
         children.setdefault(community.parent, []).append(community.community)
     wanted = [community for community in every if level is None or community.level == level]
     reports = {r.community: r for r in reader.reports([c.community for c in wanted])}
+    wanted = [community for community in wanted if community.community in reports]
+    told = [reports[community.community] for community in wanted]
+    named = sorted({node for report in told for node in report.members})
+    nodes = dict(zip(named, reader.nodes(named), strict=True))
     return [
         CommunityView(
             community,
-            reports[community.community],
-            tuple(reader.nodes(reports[community.community].members)),
+            report,
+            tuple(nodes[node] for node in report.members),
             tuple(children.get(community.community, ())),
-            _citations(reader, _with_chunks(reader, _places(reports[community.community]))),
+            cited,
         )
-        for community in wanted
-        if community.community in reports
+        for community, report, cited in zip(
+            wanted, told, cite_all(reader, list(map(_places, told))), strict=True
+        )
     ]

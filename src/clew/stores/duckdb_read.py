@@ -188,11 +188,16 @@ class DuckReader:
         """Return edges by position."""
         return self._at("edges", "edge", _EDGE, edges, _edge)
 
-    def evidence(self, edge: int, limit: int = 20) -> list[Evidence]:
-        """Return the places that state an edge."""
-        columns = "edge, chunk, start_byte, end_byte"
-        query = f"SELECT {columns} FROM edge_evidence WHERE edge = ? ORDER BY rowid LIMIT ?"
-        return [Evidence(*row) for row in self._rows(query, [int(edge), limit])]
+    def evidence(self, edges: Sequence[int], limit: int = 20) -> dict[int, list[Evidence]]:
+        """Return the places that state each of the edges, at most ``limit`` each."""
+        query = (
+            f"SELECT edge, chunk, start_byte, end_byte FROM edge_evidence WHERE edge IN ({_LISTED}) "
+            "QUALIFY row_number() OVER (PARTITION BY edge ORDER BY rowid) <= ? ORDER BY rowid"
+        )
+        found: dict[int, list[Evidence]] = {int(edge): [] for edge in edges}
+        for row in self._rows(query, [_listed(edges), limit]):
+            found[row[0]].append(Evidence(*row))
+        return found
 
     def communities(self, level: int | None = None) -> list[Community]:
         """Return the communities of a level, or all."""

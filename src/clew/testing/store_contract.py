@@ -96,7 +96,12 @@ class StoreContract:
         kinds = ("references",)
         assert reader.edges(node=node, kinds=kinds) == [edge for edge in mine if edge.kind in kinds]
         assert reader.edge_rows([3, 1]) == [everything[3], everything[1]]
-        assert [e.edge for e in reader.evidence(2)] == [2]
+        assert {edge: [e.edge for e in found] for edge, found in reader.evidence([2, 0]).items()} == {
+            2: [2],
+            0: [0],
+        }
+        assert reader.evidence([]) == {}
+        assert reader.evidence([1], limit=0) == {1: []}
         assert [n.name for n in reader.nodes([2, 1])] == ["Entity 000002", "Entity 000001"]
         assert [n.node for n in reader.find_nodes("entity000004")] == [4]
         assert reader.find_nodes("nothing") == []

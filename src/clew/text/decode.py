@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.text.display import plural
 from clew.text.tokens import byte_offsets
 from clew.types import Longs
 
@@ -88,7 +89,8 @@ def decode(data: bytes) -> Decoded:
 
 
 def _nul_warning(nuls: int) -> tuple[str, ...]:
-    return (f"the file holds {nuls} NUL bytes, which are kept",) if nuls else ()
+    kept = "which is kept" if nuls == 1 else "which are kept"
+    return (f"the file holds {plural(nuls, 'NUL byte')}, {kept}",) if nuls else ()
 
 
 def _controls(data: bytes) -> int:
@@ -141,7 +143,8 @@ def _decode_wide(data: bytes, encoding: str) -> Decoded:
         whole = error.start
         text = data[:whole].decode(encoding)
     if whole < len(data):
-        warnings = (f"its last {len(data) - whole} bytes are half a character and were left out",)
+        cut = "byte is" if len(data) - whole == 1 else f"{len(data) - whole} bytes are"
+        warnings = (f"its last {cut} half a character, which was left out",)
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     widths = np.full(len(codes), unit, dtype=np.int64)
     if unit == 2:

@@ -5,6 +5,22 @@ from __future__ import annotations
 import html
 import re
 
+# A word in angle brackets is text unless HTML has an element of that name: `<SEP>`, `Vec<T>`, `<your name>`.
+ELEMENTS = (
+    "a abbr acronym address area article aside audio b base bdi bdo big blockquote body br button"
+    " canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div"
+    " dl dt em embed fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6"
+    " head header hgroup hr html i iframe img input ins kbd label legend li link main map mark"
+    " math menu meta meter nav nobr noframes noscript object ol optgroup option output p param"
+    " picture pre progress q rb rp rt rtc ruby s samp script search section select slot small"
+    " source span strike strong style sub summary sup svg table tbody td template textarea tfoot"
+    " th thead time title tr track tt u ul var video wbr"
+).replace(" ", "|")
+TAG = re.compile(
+    rf"</?(?:{ELEMENTS})(?:\s[^<>]*|\s*/)?>"
+    r"|<[A-Za-z][\w.-]*(?:\s[^<>]*=[^<>]*|\s*/)>|</[A-Za-z][\w.-]*>",  # components: <Tabs items={a}>, <Tab/>
+    re.IGNORECASE,
+)
 CODE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # In this order: each works on what those before have left. Before a pattern stand strings of which a text
 # that it matches holds one: looking for them takes a twentieth of a search by the pattern.
@@ -22,7 +38,7 @@ MARKUP: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     ),
     (("][",), re.compile(r"\[([^\[\]]+)\](?:\[[^\[\]]*\])"), r"\1"),
     (("<http",), re.compile(r"<(https?://[^>\s]+)>"), r"\1"),
-    (("<",), re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+    (("<",), TAG, ""),
     (
         ("*", "_"),
         re.compile(r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=[^\s\\])\1(?!\w)", re.DOTALL),
@@ -64,6 +80,11 @@ def plain(text: str) -> str:
     if kept:
         out = PLACE.sub(lambda match: kept[int(match[1])], out)
     return ROOM.sub(" ", out).strip()
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun: "1 passage", "2 passages"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def link_share(marked: str, shown: str) -> float:

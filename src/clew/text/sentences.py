@@ -5,9 +5,12 @@ from __future__ import annotations
 import regex
 
 CLOSERS = r"[\"'”’»›」』】）》〉)\]*_~`]*"
+# German closes with “, ‘ and «, which open elsewhere; before white space they can only close.
+CLOSERS_BEFORE_SPACE = CLOSERS.replace("[", "[“‘«‹", 1)
+QUOTED = frozenset("\"'”’»›“‘«‹」』】）》〉)]")
 BOUNDARY = regex.compile(
     rf"(?P<wide>[。！？｡．]+{CLOSERS})"  # scripts without spaces end a sentence anywhere
-    rf"|(?P<stop>[.!?…؟۔।॥።።՞։]+{CLOSERS})(?=[\s\u200b]|\Z)"
+    rf"|(?P<stop>[.!?…؟۔।॥።።՞։]+{CLOSERS_BEFORE_SPACE})(?=[\s\u200b]|\Z)"
     r"|(?P<blank>\r?\n(?:[ \t>]*\r?\n)+)"
     r"|(?P<item>\r?\n)(?=[ \t>]*(?:[-*+•–—]|\d{1,3}[.)]|#{1,6}|[|])[ \t])"
 )
@@ -29,7 +32,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     A sentence ends at the closing punctuation of any script, at a blank line, and before a list
     item, heading or table row. A full stop ends none after a single letter or one or two digits ("J. R. R.
     Tolkien", "3. Oktober"), nor between a short word and a number ("No. 3"), nor before a small letter
-    ("z. B. das"), nor inside a link or inline code.
+    ("z. B. das"), nor inside a link or inline code; no mark does within quotes before a small letter.
     """
     spans: list[tuple[int, int]] = []
     begin = 0
@@ -52,7 +55,9 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def _goes_on(text: str, stop: int, end: int) -> bool:
     """Tell whether a sentence goes on after the punctuation at ``stop``."""
     if LOWER.match(text, end):
-        return text[stop] in ".…" or (end < len(text) and not text[end : end + 1].isspace())
+        # “Halt!” he called: what is quoted ends there, not the sentence around it.
+        quoted = not QUOTED.isdisjoint(text[stop:end])
+        return quoted or text[stop] in ".…" or (end < len(text) and not text[end].isspace())
     if text[stop] != "." or end - stop > 1 or "\n\n" in text[end : end + 2]:
         return False
     before = text[max(0, stop - LOOK_BACK) : stop + 1]

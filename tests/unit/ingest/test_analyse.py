@@ -136,6 +136,26 @@ def test_the_title_falls_back_on_the_file_name() -> None:
     assert analysis.title == "a.b/7"
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "title"),
+    [
+        ("ch04-01-what-is-ownership.md", "## What Is Ownership?\n\n### Rules\n\ntext", "What Is Ownership?"),
+        ("a/02 Карта.md", "intro\n\n## Карта бухти\n\ntext\n\n### Береги\n", "Карта бухти"),
+        ("todo.md", "## Today\n\ntext", "todo"),
+        ("the-plan.md", "## The Budget\n\ntext", "the-plan"),
+        ("ownership.md", "## Ownership\n\ntext\n\n## Borrowing\n", "ownership"),
+        ("ownership.md", "### Ownership\n\ntext\n\n## Borrowing\n", "ownership"),
+        ("ownership.md", "---\ntitle: T\n---\n\n## Ownership\n", "T"),
+        ("ownership.md", "## Ownership\n\n# Head\n", "Head"),
+    ],
+)
+def test_a_chapter_is_called_by_the_heading_that_its_file_is_named_after(
+    key: str, text: str, title: str
+) -> None:
+    _, [analysis], _ = run(note(text.encode(), key))
+    assert analysis.title == title
+
+
 def test_an_empty_file_is_a_document_with_a_warning() -> None:
     kept, [analysis], problems = run(note(b""))
     assert len(kept) == 1

@@ -133,6 +133,32 @@ def test_path_between_notes(index):
     assert "Charles Babbage" in ends[-1]
     assert all(step.evidence for step in steps)
     assert index.path("Gardens", "Gardens") == []
+    assert index.same("Gardens", "gardens")
+    assert not index.same("Gardens", "Charles Babbage")
+
+
+def test_views_cost_as_many_queries_whatever_they_show(index, monkeypatch):
+    reader = index.engine.reader
+    asked = []
+    rows = type(reader)._rows
+
+    def counted(self, query, values=()):
+        asked.append(query)
+        return rows(self, query, values)
+
+    monkeypatch.setattr(type(reader), "_rows", counted)
+    views = {
+        "show": lambda: index.show("Analytical Engine"),
+        "related": lambda: index.related("Analytical Engine", k=10),
+        "path": lambda: index.path("Ada Lovelace", "Charles Babbage"),
+        "communities": index.communities,
+    }
+    for view in views.values():
+        view()
+    for name, view in views.items():
+        asked.clear()
+        view()
+        assert len(asked) <= 16, (name, asked)  # of them one for each step of a path; there are few
 
 
 def test_related(index):

@@ -24,6 +24,8 @@ from clew.text.display import MARKUP, plain
         ("[a](http://x.y/z_(w)) b", "a b"),
         ("中文**粗體**字", "中文粗體字"),
         ("Це **важливо** [тут](a.md)", "Це важливо тут"),
+        ("A <SEP> B, Vec<T> and <your name>", "A <SEP> B, Vec<T> and <your name>"),
+        ('<Tabs items={a}>one</Tabs> <Tab/> <SPAN class="x">two</SPAN><hr />', "one two"),
         ("{title} <|endoftext|> ## x", "{title} <|endoftext|> ## x"),
     ],
 )
