@@ -1,13 +1,11 @@
 """Inflected forms of names: "Києві" is Київ, "Goethes" Goethe, "smart pointers" a smart pointer.
 
-Two forms are one word if they have one stem in the text's language and differ only at the end.
-Stemmers go further than inflection ("university" and "universal" have one stem), hence the second
-condition.
+Two forms are one word if they have one stem in the text's language and differ as forms do
+(:mod:`clew.text.forms`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -15,35 +13,14 @@ import numpy as np
 from clew.ingest.casing import Casing
 from clew.ingest.lookup import WHOLE, HashTable, find_runs
 from clew.ingest.spans import Bools, Line, hash_words
+from clew.text.forms import INFLECTS_NAMES, inflected
 from clew.text.stem import has_stemmer, stem, stem_words
 from clew.types import Hashes, Longs, TokenFlag
-
-# Languages whose names take endings (cases, the genitive -s). Elsewhere "Williams" isn't a form of
-# William, and names of one word are compared as they stand.
-_CODES = "ar bs cs da de el et fi hr hu hy lt lv nb nn no pl ro ru sk sl sr sv ta tr uk"
-INFLECTS_NAMES = frozenset(re.findall(r"\w+", _CODES))
-LEAST_LETTERS = 4  # of a word that may be inflected
-# What may differ at the end, in letters: (shorter word's rest, longer word's rest).
-REST_NAMES, REST_PLURAL = (3, 5), (1, 3)
 
 
 def languages(line: Line) -> list[str]:
     """Return the corpus' languages that have a stemmer."""
     return sorted({d.language for d in line.corpus.documents if has_stemmer(d.language)})
-
-
-def inflected(one: str, other: str, language: str) -> bool:
-    """Tell whether two words of one stem differ as forms of one word do."""
-    if one == other:
-        return True
-    short, long = sorted((one, other), key=len)
-    if len(short) < LEAST_LETTERS:
-        return False
-    rest = REST_NAMES if language in INFLECTS_NAMES else REST_PLURAL
-    if language == "ar":  # the article and conjunctions stand before the word
-        return True
-    common = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return 2 * common >= len(short) and len(short) - common <= rest[0] and len(long) - common <= rest[1]
 
 
 class Forms:

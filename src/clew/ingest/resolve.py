@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clew.ingest.dictionary import Row
-from clew.ingest.inflect import INFLECTS_NAMES, Forms, languages
+from clew.ingest.inflect import Forms, languages
 from clew.ingest.links import LinkTable
 from clew.ingest.names import Candidates
 from clew.ingest.places import chunks_at
 from clew.ingest.spans import Line
+from clew.text.forms import INFLECTS_NAMES
 from clew.text.stem import has_stemmer
 from clew.text.tokens import normal_name, normal_words
 from clew.types import MarkKind, NodeKind

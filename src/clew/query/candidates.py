@@ -86,7 +86,7 @@ def _shown(text: str, unit: Unit) -> str:
     address = "://" in shown and " " not in shown
     if address or link_share(raw, shown) > LINKS:
         return ""
-    good = SHORT <= len(shown) + wide <= LONG and 2 * letters > len(shown)
+    good = len(shown) + 2 * wide >= SHORT and len(shown) + wide <= LONG and 2 * letters > len(shown)
     return shown if good else ""
 
 

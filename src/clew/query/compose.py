@@ -20,6 +20,7 @@ SAME_AT_ALL = 0.75  # overlap above which a sentence says nothing new
 WORTH = 0.6
 NOTHING = "The notes hold nothing on this."
 NO_SENTENCE = "Passages match, but none has a sentence that answers; `search` shows them."
+FULL = 3  # sentences; a shorter answer goes on with what follows its best one
 LIST_ITEMS = 5  # of a list that a chosen sentence announces with a colon
 
 
@@ -71,6 +72,7 @@ def compose(
     pool = candidates(asked, hits[:HITS], engine)
     score(pool, asked, hits, engine, closeness)
     chosen = _choose(pool, asked, options.sentences)
+    chosen = _with_next(chosen, pool, min(options.sentences, FULL))
     chosen = _with_lists(chosen, pool, options.sentences)
     sentences = []
     for candidate in _reading_order(chosen):
@@ -140,6 +142,29 @@ def _choose(pool: list[Candidate], asked: Question, most: int) -> list[Candidate
 
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / max(min(len(a), len(b)), 1)
+
+
+def _with_next(chosen: list[Candidate], pool: list[Candidate], most: int) -> list[Candidate]:
+    """Go on with the sentences that follow the best one in its paragraph, up to ``most``.
+
+    "The tent is in the shed. It leaks." – what says something about a thing often names it only before.
+    """
+    out = list(chosen)
+    if not chosen or chosen[0].unit.kind != "sentence":
+        return out
+    best = chosen[0]
+    after = [
+        c
+        for c in pool
+        if (c.hit, c.unit.block, c.unit.kind) == (best.hit, best.unit.block, "sentence")
+        and c.unit.start > best.unit.start
+    ]
+    for candidate in sorted(after, key=lambda c: c.unit.start):
+        if len(out) >= most:
+            break
+        if candidate not in out:
+            out.append(candidate)
+    return out
 
 
 def _with_lists(chosen: list[Candidate], pool: list[Candidate], most: int) -> list[Candidate]:

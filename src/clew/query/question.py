@@ -10,9 +10,12 @@ import numpy as np
 
 from clew.algo.bm25 import idf
 from clew.ports import Embedder
+from clew.query.lexicon import Named
 from clew.query.model import Engine
+from clew.text.language import UNKNOWN, detect
 from clew.text.terms import is_single
 from clew.text.tokens import normal_words
+from clew.text.wording import everyday, is_everyday
 from clew.types import Floats, Hit
 
 # A word tells passages apart if it is in at most this share of them, or, in a small index, in at most
@@ -28,14 +31,17 @@ COVERED_SURELY, COVERED, CLOSE = 0.75, 0.6, 0.5
 SOME_COVERED, SOME_CLOSE = 0.3, 0.32
 # The weight of a word that the question would mean the same without; and what it must mean to be telling.
 LEAST_SALIENCE, SALIENT = 0.1, 0.3
+LEAST_EVERYDAY = 1e-4  # the same of an everyday word: next to nothing, but a question may have no others
+HALF_EVERYDAY = 0.25  # salience of a pair of characters of which one is an everyday word
 SALIENCE_WORDS = 16  # a longer question isn't asked 17 times over
 JUDGED = 8  # hits
-# Without vectors the words alone decide.
-COVERED_ALONE = 0.4
+# Without vectors the words alone decide. Where everyday words are known, half isn't enough: of the two words
+# that "who invented the telephone" asks with, one by chance stands in many a folder.
+COVERED_ALONE, COVERED_UNKNOWN = 0.53, 0.4
 # A question that names what the notes define is found with this much of it; the rest are words about it.
 COVERED_NAMED = 0.15
-# In a small index even common words are missing, so that a missing word says little: it weighs as much
-# as the rarest one only if there are this many passages.
+# In a small index even common words are missing, so that a missing word says little, if it may be an everyday
+# one: it weighs as much as the rarest one only if there are this many passages.
 TELLING_MISSING = 1000
 
 
@@ -60,9 +66,13 @@ class Word:
 class Question:
     """A question as its distinct words and the nodes that it names and the notes define, in order.
 
-    ``vector`` is None without an embedder."""
+    ``background`` tells whether everyday words of its language are known; ``vector`` is None without an
+    embedder that knows it.
+    """
 
     text: str
+    language: str
+    background: bool
     words: tuple[Word, ...]
     named: tuple[int, ...]
     vector: Floats | None
@@ -85,23 +95,81 @@ class Question:
 
 
 def read_question(question: str, engine: Engine) -> Question:
-    """Weigh the words of a question."""
+    """Weigh the words of a question.
+
+    Its vector is left out where the embedder doesn't know its language: closeness would tell the script.
+    """
     count = max(engine.reader.count("chunks"), 1)
     least = _idf_at(TELLING_SHARE, count)
-    missing = float(idf(1, count)) * min(1.0, math.log1p(count) / math.log1p(TELLING_MISSING))
-    vector = engine.embedder.embed_question(question) if engine.embedder and question.strip() else None
-    salience = _salience(question, engine.embedder) if vector is not None else {}
+    names = engine.lexicon.names(question)
+    language = language_of(question, engine)
+    background = bool(everyday(language))
+    vector = None
+    if engine.embedder is not None and question.strip() and _reads(engine.embedder, language):
+        vector = engine.embedder.embed_question(question)
+    meant = _salience(question, engine.embedder) if vector is not None else {}
+    floor = LEAST_SALIENCE
+    missing = float(idf(1, count))
+    if meant or not background:
+        missing *= min(1.0, math.log1p(count) / math.log1p(TELLING_MISSING))
+    if not meant:
+        meant, floor = _background(question, language, names), LEAST_EVERYDAY
     words: list[Word] = []
     for name in dict.fromkeys(_words(question)):
         weights = engine.lexicon.weights(name)
+        if is_single(name[0]) and len(name) > 1:  # half a pair of characters isn't the pair
+            weights = {name: weights.get(name, 0.0)}
         known = any(weights.values())
         rarity = max(weights.values(), default=0.0) if known else missing
-        meant = salience.get(name, 1.0)
-        salient = meant >= SALIENT
+        share = meant.get(name, 1.0)
+        salient = share >= SALIENT
         telling = salient and rarity >= least
-        weight = rarity * (LEAST_SALIENCE + (1 - LEAST_SALIENCE) * meant)
+        weight = rarity * (floor + (1 - floor) * share)
         words.append(Word(name, frozenset(weights), rarity, weight, known, salient, telling))
-    return Question(question, tuple(_without_noise(words)), _defined(question, engine), vector)
+    kept = tuple(_without_noise(words))
+    return Question(question, language, background, kept, _defined(names, engine), vector)
+
+
+def language_of(question: str, engine: Engine) -> str:
+    """Return the language of a question: of the notes' languages and of what its letters tell the one that
+    has most of its words as everyday ones; the notes' first one among equals.
+
+    Statistics of letters alone are wrong for one short question in three.
+    """
+    counts = engine.reader.meta.get("languages", {})
+    ordered = sorted(counts, key=lambda code: (-counts[code], code))
+    known = [code for code in dict.fromkeys([*ordered, detect(question)]) if code != UNKNOWN]
+    words = normal_words(question)
+    found = [(sum(is_everyday(words, [code])), -place) for place, code in enumerate(known)]
+    return known[-max(found)[1]] if found else UNKNOWN
+
+
+def _reads(embedder: Embedder, language: str) -> bool:
+    """Tell whether an embedder knows a language; one that names none knows all."""
+    return not embedder.languages or language in embedder.languages or language == UNKNOWN
+
+
+def _background(question: str, language: str, names: Sequence[Named]) -> dict[str, float]:
+    """Return how much each word of a question says, 0 for everyday words, 1 for all others.
+
+    What the notes name is never everyday ("test" is in English, but not to notes on testing). Of a pair
+    of characters one may be everyday.
+    """
+    words = normal_words(question)
+    usual = is_everyday(words, [language])
+    for name in names:
+        usual[name.start : name.end] = [False] * (name.end - name.start)
+    if len(words) == 1:
+        return {}
+    out: dict[str, float] = {}
+    for i, word in enumerate(words):
+        after = i + 1 < len(words) and is_single(word) and is_single(words[i + 1])
+        if after:
+            word, value = word + words[i + 1], (0.0, HALF_EVERYDAY, 1.0)[2 - usual[i] - usual[i + 1]]
+        else:
+            value = float(not usual[i])
+        out[word] = max(out.get(word, 0.0), value)
+    return out
 
 
 def _salience(question: str, embedder: Embedder | None) -> dict[str, float]:
@@ -126,10 +194,10 @@ def _salience(question: str, embedder: Embedder | None) -> dict[str, float]:
     return out
 
 
-def _defined(question: str, engine: Engine) -> tuple[int, ...]:
+def _defined(names: Sequence[Named], engine: Engine) -> tuple[int, ...]:
     """Return the nodes that the question names and that a title, an alias or a heading defines."""
     defined = set(engine.reader.array("graph.def_node").tolist())
-    nodes = (node for name in engine.lexicon.names(question) for node in name.nodes)
+    nodes = (node for name in names for node in name.nodes)
     return tuple(dict.fromkeys(node for node in nodes if node in defined))
 
 
@@ -155,7 +223,7 @@ def _without_noise(words: list[Word]) -> list[Word]:
             not word.known
             and len(word.name) == 2
             and is_single(word.name[0])
-            and any(other.known and not other.name.isascii() for other in near)
+            and any(other.known and other.salient and not other.name.isascii() for other in near)
         )
         if not straddles:
             kept.append(word)
@@ -165,58 +233,9 @@ def _without_noise(words: list[Word]) -> list[Word]:
 # A word in more than this share of the passages picks none of them (in a small index: in more than
 # the square root of their number).
 COMMON_SHARE = 0.12
-# A question may ask for the whole with one word that the notes seldom use ("themes", "overview") if there are
-# common words about it; a rare or unknown word in a shorter question is asked about itself.
-WHOLE_SPECIAL, WHOLE_WORDS = 1, 4
-# A question to which a passage is this close isn't about the whole, however common its words are.
-WHOLE_CLOSE = 0.42
-# What such a question means, in the languages that multilingual models know best. An embedder compares the
-# question with these by meaning, not by words; without one, the words' weights alone decide. Relative
-# closeness, as of passages: this close it asks for the whole whatever else it names, or if it names nothing.
-WHOLE_MEANING = (
-    ("en", "What are these notes about?"),
-    ("en", "What are the main topics and themes?"),
-    ("en", "What is in this collection of documents?"),
-    ("en", "Give me a summary and an overview of everything here."),
-    ("de", "Worum geht es in diesen Notizen?"),
-    ("uk", "Про що ці нотатки, які головні теми?"),
-    ("es", "¿De qué tratan estas notas?"),
-    ("zh", "这些笔记主要讲什么？"),
-    ("ja", "これらのノートの主なテーマは何ですか"),
-    ("ar", "ما هي المواضيع الرئيسية لهذه الملاحظات؟"),
-)
-MEANT_SURELY, MEANT = 0.72, 0.45
 
 
-def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, lenient: bool = False) -> bool:
-    """Tell whether nothing in the question picks a part of the notes.
-
-    Either its meaning is that of a question for the whole, or it names nothing that the notes define, next
-    to none of its words tells passages apart, and no passage is close to it. ``lenient`` allows one more rare
-    word, and one that some passages have: it is for a person who asked for the themes by choosing the mode.
-    """
-    if not asked.words:
-        return False
-    common = _common_idf(engine)
-    special = sum(1 for word in asked.words if word.salient and (not word.known or word.idf > common))
-    meant = _meant(asked, engine, closeness)
-    if meant >= MEANT_SURELY:
-        return True
-    if len(asked.words) == 1 and asked.words[0].known and not lenient:
-        # It is asked about itself, however common: "function", in notes on programming.
-        return False
-    if asked.named or closest(asked, engine, closeness) >= WHOLE_CLOSE:
-        return False
-    if meant >= MEANT or not special:
-        return True
-    # Meaning tells better than counting, so that words are counted only where there is no embedder.
-    few = special <= WHOLE_SPECIAL + lenient and len(asked.words) >= WHOLE_WORDS
-    picks = any(word.salient and word.known and word.idf > common for word in asked.words)
-    small = engine.reader.count("chunks") < TELLING_MISSING**0.5  # there, even common words look rare
-    return few and not closeness.on and (lenient or small or not picks)
-
-
-def _common_idf(engine: Engine) -> float:
+def common_idf(engine: Engine) -> float:
     """Return the idf up to which a word is common: in COMMON_SHARE of the passages, more in a small index."""
     return _idf_at(COMMON_SHARE, max(engine.reader.count("chunks"), 1))
 
@@ -225,20 +244,6 @@ def _idf_at(share: float, count: int) -> float:
     """Return the idf of a word in this share of ``count`` passages; in a small index, of a word in the
     square root of their number."""
     return min(math.log1p((1 - share) / share), float(idf(1, count)) / 2)
-
-
-def _meant(asked: Question, engine: Engine, closeness: Closeness) -> float:
-    """Return how close the question is to asking for the whole, 0 without an embedder."""
-    if engine.embedder is None or asked.vector is None or not closeness.on:
-        return 0.0
-    name = engine.embedder.name
-    if name not in _whole_vectors:
-        rows = [engine.embedder.embed_question(text) for code, text in WHOLE_MEANING if closeness.reads(code)]
-        _whole_vectors[name] = np.array(rows, dtype=np.float32).reshape(-1, len(asked.vector))
-    return float(closeness.relative(_whole_vectors[name] @ asked.vector).max(initial=0.0))
-
-
-_whole_vectors: dict[str, Floats] = {}  # by embedder; a dozen kilobytes that cost 50 ms to make
 
 
 class Closeness:
@@ -267,7 +272,7 @@ class Closeness:
     def reads(self, language: str) -> bool:
         """Tell whether the embedder knows a language. In others it sees the script and little more, so that
         any two texts are close."""
-        return not self.languages or language in self.languages or language == "und"
+        return not self.languages or language in self.languages or language == UNKNOWN
 
     def of_hits(self, hits: Sequence[Hit]) -> float:
         """Return how close the closest of these hits is; 0 if there is none to compare."""
@@ -285,13 +290,6 @@ class Closeness:
             rows = self._vectors[a:b].astype(np.float32)
             out.append(float(self.relative(rows @ self.vector).max()) if b > a else 0.0)
         return out
-
-
-def closest(asked: Question, engine: Engine, closeness: Closeness) -> float:
-    """Return how close the best passages of a hybrid search are to the question, 0 without vectors."""
-    if not closeness.on:
-        return 0.0
-    return closeness.of_hits(engine.search(asked.text, JUDGED, "basic").hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +314,8 @@ class Relevance:
 def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Closeness) -> Relevance:
     """Decide whether any of the first hits is about the question.
 
-    No list of words decides: what counts is the share of the question's weight (idf; a word that the
-    notes don't have weighs most) that one passage holds with its title and headings, and its cosine.
+    What counts is the share of the question's weight (idf × salience; a word that the notes don't have
+    weighs most) that one passage holds with its title and headings, and its cosine.
     """
     covered = max(
         (question.share(question.covered(hit_terms(hit, engine))) for hit in hits[:JUDGED]), default=0.0
@@ -330,8 +328,9 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
         found = found or (telling and covered >= COVERED_SURELY)
         found = found or (covered >= SOME_COVERED and close >= SOME_CLOSE)
     else:
-        found = covered >= COVERED_ALONE and any(
-            word.known and word.idf > _common_idf(engine) for word in question.words
+        least = COVERED_ALONE if question.background else COVERED_UNKNOWN
+        found = covered >= least and any(
+            word.known and word.idf > common_idf(engine) for word in question.words
         )
     # Common words pick nothing, but a passage that has all of the question ("traits", in a
     # book on Rust) is about it. With vectors that holds for one word only; of more, the meaning tells better.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clew.query.model import Engine
-from clew.query.question import Closeness, asks_for_whole, read_question
+from clew.query.question import Closeness, read_question
+from clew.query.whole import asks_for_whole
 
 SHOWN = 3
 

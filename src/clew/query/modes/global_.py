@@ -10,8 +10,9 @@ from clew.query.candidates import Candidate, candidates, score
 from clew.query.cite import Citer
 from clew.query.compose import Composed, finish
 from clew.query.model import Engine, Mode, Retrieval
-from clew.query.question import Closeness, Question, Relevance, asks_for_whole, judge, read_question
+from clew.query.question import Closeness, Question, Relevance, judge, read_question
 from clew.query.themes import Scored, Selection, best_finding, member_nodes, roots, select, tell
+from clew.query.whole import asks_for_whole
 from clew.types import Answer, Hit, Sentence
 
 PASSAGES = 32  # of a plain search; the themes that they share are the relevant ones
