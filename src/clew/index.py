@@ -227,8 +227,8 @@ class Index:
         """Tell whether two names stand for the same, so that no path is needed. Raises NotFound."""
         from clew.query import views
 
-        reader = self.engine.reader
-        one, other = ({node.node for node in views.find(reader, name)} for name in (a, b))
+        space = self.engine.space
+        one, other = ({node.node for node in views.find(space, name)} for name in (a, b))
         return other <= one
 
     def communities(self, level: int | None = None) -> list[CommunityView]:

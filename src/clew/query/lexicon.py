@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clew.algo.lookup import locate
+from clew.query.inflected import find_forms, inflecting
 from clew.query.space import Space
 from clew.text.terms import term_hash, terms_of
 from clew.text.tokens import normal_words
@@ -64,7 +65,10 @@ class IndexLexicon:
         return [at for at in found if at >= 0]
 
     def names(self, question: str) -> list[Named]:
-        """Return the names of nodes in the question, longest match first from the left."""
+        """Return the names of nodes in the question, longest match first from the left.
+
+        Where names take endings, words that are none as they stand are looked up as forms of defined names.
+        """
         words = normal_words(question)
         found: list[Named] = []
         at = 0
@@ -73,7 +77,21 @@ class IndexLexicon:
             if match is not None:
                 found.append(match)
             at = match.end if match is not None else at + 1
-        return found
+        if inflecting(self.languages):
+            found += self._forms(words, found)
+        return sorted(found, key=lambda one: one.start)
+
+    def _forms(self, words: list[str], found: list[Named]) -> list[Named]:
+        """Return the names in other forms among the words that aren't names yet."""
+        taken = [False] * len(words)
+        for one in found:
+            if any(self.space.defined[node] > 0 for node in one.nodes):
+                taken[one.start : one.end] = [True] * (one.end - one.start)
+        out = []
+        for start, end, nodes in find_forms(words, taken, self.space, self.languages):
+            holders = self._holders(words[start:end])
+            out.append(Named(start, end, " ".join(words[start:end]), nodes, holders))
+        return out
 
     def _longest(self, words: list[str], at: int) -> Named | None:
         for end in range(min(len(words), at + LONGEST_NAME), at, -1):

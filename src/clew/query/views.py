@@ -16,6 +16,7 @@ from clew.algo.walk import walk
 from clew.errors import NotFound
 from clew.ports import Reader
 from clew.query.cite import cite_all
+from clew.query.inflected import nodes_like
 from clew.query.space import Space
 from clew.text.display import plural
 from clew.text.tokens import normal_name
@@ -31,11 +32,13 @@ SUGGESTED = ("mentions", "co_occurs_with")  # what text suggests; the other kind
 KIND_ORDER = ("document", "entity", "person", "tag")
 
 
-def find(reader: Reader, name: str) -> list[Node]:
-    """Return the nodes that bear a name or stand for the document so called, best first.
+def find(space: Space, name: str) -> list[Node]:
+    """Return the nodes that bear a name or stand for the document so called, best first; else those of which
+    the name is another form («Одесу»).
 
     Raises NotFound with the nearest names.
     """
+    reader = space.reader
     nodes = list(reader.find_nodes(normal_name(name)))
     known = {node.node for node in nodes}
     documents = [document.doc for document in reader.find_documents(name)]
@@ -43,6 +46,10 @@ def find(reader: Reader, name: str) -> list[Node]:
         table = reader.array("graph.node_doc")
         stand = np.flatnonzero(np.isin(table, documents)).tolist()
         nodes = reader.nodes([node for node in stand if node not in known]) + nodes
+    if not nodes:
+        counts = reader.meta.get("languages", {})
+        languages = sorted(counts, key=lambda code: (-counts[code], code))
+        nodes = reader.nodes(nodes_like(name, space, languages))
     if not nodes:
         close = get_close_matches(name.casefold(), _names(reader), n=3, cutoff=0.6)
         remedy = (
@@ -63,7 +70,7 @@ def _names(reader: Reader) -> list[str]:
 def card(space: Space, name: str) -> NodeCard:
     """Return what the graph knows of the best node of a name."""
     reader = space.reader
-    node = find(reader, name)[0]
+    node = find(space, name)[0]
     defining = np.flatnonzero(reader.array("graph.def_node") == node.node)
     chunks = reader.chunks(reader.array("graph.def_chunk")[defining].tolist()[:MENTIONS_SHOWN])
     definitions = [(chunk.chunk, chunk.start, chunk.end) for chunk in chunks]
@@ -91,7 +98,7 @@ def related(space: Space, name: str, k: int) -> list[Related]:
     """Return the nodes nearest to a node: a walk with restart there, the mass over √df so that
     what is mentioned everywhere doesn't come first, and more for a direct edge, most for a stated one."""
     reader = space.reader
-    start = find(reader, name)[0]
+    start = find(space, name)[0]
     restart = np.zeros(space.n_nodes, dtype=np.float32)
     restart[start.node] = 1.0
     none = np.zeros(space.n_chunks, dtype=np.float32)
@@ -153,8 +160,8 @@ def path(space: Space, a: str, b: str, max_steps: int) -> list[EdgeView]:
     from scipy.sparse.csgraph import dijkstra  # 0.1 s that only this command needs
 
     reader = space.reader
-    starts = {node.node for node in find(reader, a)}
-    goals = {node.node for node in find(reader, b)} - starts
+    starts = {node.node for node in find(space, a)}
+    goals = {node.node for node in find(space, b)} - starts
     source, target = reader.array("edges.source"), reader.array("edges.target")
     if not goals or not len(source):
         return []
