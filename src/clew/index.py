@@ -291,6 +291,8 @@ def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Sou
     """Return a source for each path, by what it is; a path named twice is one. Raises NotFound."""
     found: dict[Path, Path] = {}
     for given in _some(paths):
+        if not str(given):
+            raise UsageError("index", "a path is empty", "A dot is the current folder")
         path = Path(given).expanduser()
         if not path.exists():
             raise NotFound(str(given), "there is no such file or folder", "Check the spelling")

@@ -66,6 +66,7 @@ def test_truncated_index(vault: Path, tmp_path: Path) -> None:
         (("index", ".", "--chunk-size", "many"), 2, ["--chunk-size"]),
         (("index", ".", "--embedder", "minilmm"), 2, ["minilmm", "Did you mean 'minilm'?"]),
         (("index",), 2, ["PATH"]),
+        (("index", ""), 2, ["empty", "clew index ."]),
         (("indx", "."), 2, ["No such command 'indx'", "index"]),
         (("ask", "--mod", "auto", "x"), 2, ["--mod"]),
         (("ask", "  "), 2, ["question", "empty"]),
@@ -88,7 +89,7 @@ def test_usage(tmp_path: Path, arguments: tuple[str, ...], code: int, words: lis
     [
         (("ask", "--mode", "globl", "x"), ["globl", "global"]),
         (("search", "--mode", "drift", "x"), ["drift", "basic", "local"]),
-        (("show", "Tomasz Okoy"), ["Tomasz Okoy", "okoye"]),
+        (("show", "Tmasz Okyoe"), ["Tmasz Okyoe", "okoye"]),
         (("path", "Tomasz", "Nobody Atall"), ["Nobody Atall"]),
         (("search", "-k", "0", "x"), ["-k: 0 is out of range", "1 to 1000"]),
         (("communities", "--level", "99"), ["--level", "99"]),

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from clew.cli.screen import EXIT_BROKEN_PIPE, ReaderGone, clean, prepare_streams, say
-from clew.errors import ClewError
+from clew.errors import ClewError, UsageError
 
 EXIT_UNEXPECTED = 1
 EXIT_USAGE = 2
@@ -68,6 +68,8 @@ def _invoke(args: list[str]) -> int:
 
     from clew.cli.app import app
 
+    if args[:1] == ["index"] and "" in args:  # `clew index "$UNSET"`: as a path, nothing is this folder
+        raise UsageError("index", "an argument is empty", "Name a folder; a dot is this one: clew index .")
     try:
         code = typer.main.get_command(app).main(args=args, prog_name="clew", standalone_mode=False)
     except typer.Exit as done:

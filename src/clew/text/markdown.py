@@ -19,6 +19,7 @@ import pyromark
 from clew.text.frontmatter import Frontmatter, parse_frontmatter
 from clew.text.marks import Inside, Span, hashtags, quotations, urls, without
 from clew.text.outline import Heading, flat_blocks, outline
+from clew.text.tags import TAG_BYTES
 from clew.types import BlockKind, Link, LinkKind, Mark, MarkKind, ParsedDocument
 
 OPTIONS = (
@@ -32,7 +33,8 @@ OPTIONS = (
 CODE_MAX = 60  # bytes of inline code that may be a name; longer is an example
 STRONG_MAX = 120  # bytes of strong or emphasised text that may be a name
 HTML_MARKUP = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<(script|style|svg|pre|textarea)\b.*?(?:</\1\s*>|\Z)|</?[A-Za-z][^<>]*>|<[!?][^<>]*>",
+    rb"<!--.*?(?:-->|\Z)|<(script|style|svg|pre|textarea)\b.*?(?:</\1\s*>|\Z)|<[!?][^<>]*>|"
+    + TAG_BYTES.pattern,
     re.DOTALL | re.IGNORECASE,
 )
 HTML_LINK = re.compile(
@@ -221,6 +223,9 @@ class _Walk:
         if what == "Code":
             self._inline_code(low, high, value)
             return True
+        named = what == "InlineHtml" and self.data[low + 1 : low + 2].isalpha()
+        if named and not TAG_BYTES.fullmatch(self.data, low, high):
+            return True  # `<SEP>`, `Vec<T>`: text
         if what == "InlineHtml" or what == "FootnoteReference":
             self.cuts.append((low, high))
             if self.spans:

@@ -133,6 +133,18 @@ def test_html_links_and_text() -> None:
         assert hidden not in seen
 
 
+def test_words_in_angle_brackets_are_text() -> None:
+    text = "# Models <SEP> Markers\n\nThe <SEP>, Vec<T>, <your name>, <b>bold</b> <Tab/>.\n\n<PAD>\n\nEnd\n"
+    parsed = parse_markdown(text)
+    assert parsed.title == "Models <SEP> Markers"
+    assert [section.title for section in parsed.sections] == ["Models <SEP> Markers"]
+    seen = prose(text)
+    for shown in ("<SEP>", "Vec<T>", "<your name>", "<PAD>", "End"):
+        assert shown in seen
+    for hidden in ("<b>", "<Tab/>"):
+        assert hidden not in seen
+
+
 def test_comments_are_not_prose() -> None:
     seen = prose("seen %%hidden%% also\n\n%%\nhidden block\n%%\n\n<!-- hidden\n\nhidden -->\n\nend\n")
     assert "hidden" not in seen
