@@ -12,15 +12,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from clew import registry
-from clew.errors import IndexFileError, IndexMismatch, NotFound, OptionError, UsageError
+from clew.errors import IndexFileError, IndexMismatch, NotFound, OptionError, SourceError, UsageError
 from clew.ingest.origins import describe, lost, origins
-from clew.options import AnswerOptions, EmbedOptions, IndexOptions
+from clew.options import AnswerOptions, EmbedOptions, IndexOptions, SourceOptions
 from clew.ports import Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.types import (
     Answer,
     BuildResult,
     CommunityView,
+    Diagnosis,
     EdgeView,
     Hit,
     NodeCard,
@@ -253,6 +254,21 @@ class Index:
             "options": reader.meta.get("options"),
         }
 
+    def doctor(self) -> Diagnosis:
+        """Check the whole index: its checksum, every reference, span and count, and, where its sources are
+        there, every passage and mention of the documents that haven't changed, byte for byte."""
+        from clew.ingest.verify import verify_sources
+
+        reader = self.engine.reader
+        checks = reader.check()
+        if any(check.faults for check in checks):
+            return Diagnosis(tuple(checks), None, "a damaged index says nothing of its sources")
+        try:
+            check, state = verify_sources(reader, _sources_of(reader))
+        except SourceError as error:
+            return Diagnosis(tuple(checks), None, str(error))
+        return Diagnosis((*checks, check), state)
+
     def close(self) -> None:
         """Close the file."""
         self._engine.reader.close()
@@ -300,13 +316,33 @@ def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Sou
     sources: list[Source] = []
     taken: set[str] = set()
     for resolved, path in sorted(found.items()):  # the order in which they were named says nothing
-        kind = "jsonl" if path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson") else "folder"
         base = name = resolved.name or "notes"
         number = 2
         while name in taken:
             name, number = f"{base}-{number}", number + 1
         taken.add(name)
-        sources.append(registry.load("sources", kind)(path, options.source, name))
+        sources.append(_open_source(path, options.source, name))
+    return sources
+
+
+def _open_source(path: Path, options: SourceOptions, name: str) -> Source:
+    kind = "jsonl" if path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson") else "folder"
+    source: Source = registry.load("sources", kind)(path, options, name)
+    return source
+
+
+def _sources_of(reader: Reader) -> list[Source]:
+    """Return the sources of an index, as it remembers them. Raises SourceError if one isn't there."""
+    stored = reader.meta["options"]["source"]
+    options = SourceOptions(tuple(stored["include"]), tuple(stored["exclude"]), stored["max_bytes"])
+    sources = []
+    for origin in reader.sources:
+        path = Path(origin.root) / origin.file
+        if not origin.root or not path.exists():
+            raise SourceError(describe(origin), "the source isn't where it was indexed")
+        sources.append(_open_source(path, options, origin.name))
+    if not sources:
+        raise SourceError("", "the index doesn't say where its sources were")
     return sources
 
 

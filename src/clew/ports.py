@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clew.types import (
     Analysis,
     Artifact,
+    Check,
     Chunk,
     Community,
     Document,
@@ -231,6 +232,10 @@ class Reader(Protocol):
     def members(self, community: int) -> list[int]: ...
 
     def reports(self, communities: Sequence[int]) -> list[Report]: ...
+
+    def check(self) -> list[Check]:
+        """Compare everything with everything: checksum, references, spans, counts, arrays."""
+        ...
 
     def stale(self) -> bool:
         """Tell whether another index has been published at this path since it was opened."""

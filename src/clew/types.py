@@ -485,6 +485,41 @@ class Artifact:
     sources: tuple[Origin, ...] = ()
 
 
+# --- checks --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of an index: its name, how many rows it looked at, and what is wrong (the first few)."""
+
+    name: str
+    checked: int
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """How many documents are as they were when they were indexed, edited since, gone, or not indexed."""
+
+    unchanged: int
+    changed: int
+    missing: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What ``Index.doctor`` found. ``sources`` is None, and ``reason`` says why, where they can't be read."""
+
+    checks: tuple[Check, ...]
+    sources: SourceState | None
+    reason: str = ""
+
+    @property
+    def whole(self) -> bool:
+        return not any(check.faults for check in self.checks)
+
+
 # --- views for the fronts ------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from command import COMMAND, call, clean_environment, run
 
@@ -22,6 +23,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "path": CONNECTION,
     "communities": (),
     "stats": (),
+    "doctor": (),
     "settings": (),
     "embedders": (),
 }
@@ -220,6 +222,23 @@ def test_the_demo_and_stats_count_the_same(vault: Path) -> None:
         assert built.json["counts"][name] == with_kinds[name]
     assert sum(with_kinds["nodes_by_kind"].values()) == with_kinds["nodes"]
     assert with_kinds["nodes_by_kind"]["entity"] == built.json["counts"]["entities"]
+
+
+def test_doctor_tells_damage_by_its_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Alpha\n\nAlpha links to [[Beta]].\n", encoding="utf-8")
+    call("index", ".", "--embedder", "none", "--quiet", cwd=tmp_path)
+    done = call("doctor", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "The index is whole." in done.out
+    with duckdb.connect(str(tmp_path / ".clew" / "index.duckdb")) as connection:
+        connection.execute("UPDATE chunks SET text = 'forged'")
+    done = call("doctor", cwd=tmp_path)
+    assert done.code == 4
+    assert "clew index FOLDER" in done.out
+    done = call("doctor", "--json", cwd=tmp_path)
+    assert done.code == 4
+    assert done.json["whole"] is False
+    assert next(check for check in done.json["checks"] if check["name"] == "checksum")["faults"]
 
 
 def test_communities_of_a_level(vault: Path) -> None:

@@ -18,6 +18,7 @@ READING = [
     ("path", "x", "y"),
     ("communities",),
     ("stats",),
+    ("doctor",),
 ]
 
 

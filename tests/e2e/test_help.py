@@ -21,6 +21,7 @@ COMMANDS = [
     "path",
     "communities",
     "stats",
+    "doctor",
     "settings",
     "embedders",
 ]

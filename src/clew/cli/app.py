@@ -259,6 +259,18 @@ def stats(index: IndexFile = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def doctor(index: IndexFile = None, as_json: AsJson = False) -> None:
+    """Check that an index is whole and agrees with its notes.
+
+    Checksum, references, offsets and counts are compared, and each passage with its file, byte for byte,
+    unless the file has changed since. The exit code is 0 if all is well, and 4 if not.
+    """
+    from clew.cli import reading
+
+    reading.doctor(index, as_json)
+
+
+@app.command()
 def settings(index: IndexFile = None, as_json: AsJson = False) -> None:
     """List the options in force and where they come from."""
     from clew.cli import reading

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         Chunk,
         Citation,
         CommunityView,
+        Diagnosis,
         Document,
         EdgeView,
         Hit,
@@ -185,6 +186,26 @@ def result(value: BuildResult) -> dict[str, Any]:
             {"key": p.key, "reason": p.reason, "remedy": p.remedy, "skipped": p.skipped}
             for p in value.problems
         ],
+    }
+
+
+def diagnosis(value: Diagnosis) -> dict[str, Any]:
+    state = value.sources
+    return {
+        "whole": value.whole,
+        "checks": [
+            {"name": check.name, "checked": check.checked, "faults": list(check.faults)}
+            for check in value.checks
+        ],
+        "sources": None
+        if state is None
+        else {
+            "unchanged": state.unchanged,
+            "changed": state.changed,
+            "missing": state.missing,
+            "new": state.new,
+        },
+        "reason": value.reason,
     }
 
 

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from clew.cli import payload, render
 from clew.cli.find import HOME, find_index
 from clew.cli.screen import Page, line, say, write_json
-from clew.errors import OptionError, UsageError
+from clew.errors import BadIndex, OptionError, UsageError
 from clew.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -126,6 +128,19 @@ def stats(given: Path | None, as_json: bool) -> None:
         write_json("stats", {"stats": payload.plain(found)})
         return
     _send(render.stats, found)
+
+
+def doctor(given: Path | None, as_json: bool) -> None:
+    """Check an index; exit with the code of a damaged one if a check finds a fault."""
+    with opened(given) as index:
+        found = index.doctor()
+        file, generation = str(index.file), index.engine.reader.generation
+    if as_json:
+        write_json("doctor", {"index": file, "generation": generation, **payload.diagnosis(found)})
+    else:
+        _send(render.diagnosis, found)
+    if not found.whole:
+        raise typer.Exit(BadIndex.exit_code)
 
 
 def settings(given: Path | None, as_json: bool) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         Answer,
         Citation,
         CommunityView,
+        Diagnosis,
         EdgeView,
         Hit,
         Node,
@@ -278,6 +279,28 @@ def stats(page: Page, found: Mapping[str, Any]) -> None:
     for name, value in found.items():
         if name != "options":
             page.add((f"{_words(name):<14} ", DIM), _value(value))
+
+
+def diagnosis(page: Page, found: Diagnosis) -> None:
+    """Each check with its faults, how the notes have changed, and the verdict."""
+    for check in found.checks:
+        verdict = (_plural(len(check.faults), "fault"), "red") if check.faults else ("ok", "green")
+        page.add((f"{check.name:<12} ", DIM), verdict, (f"  {check.checked:,} checked", DIM))
+        for fault in check.faults:
+            page.add(line(fault), indent=4)
+    page.gap()
+    state = found.sources
+    if state is None:
+        page.add(f"The notes weren't compared: {line(found.reason)}.")
+    else:
+        words = f"{state.changed:,} changed, {state.missing:,} gone and {state.new:,} new since"
+        page.add(f"Of the notes {state.unchanged:,} are as they were indexed, {words}.")
+    if not found.whole:
+        page.add(("The index is damaged. Index again: clew index FOLDER", "red"))
+        return
+    page.add(("The index is whole.", "green"))
+    if state is not None and state.changed + state.missing + state.new:
+        page.add("Index again to take up what has changed.")
 
 
 def _value(value: Any) -> str:

@@ -18,7 +18,19 @@ from clew.stores.places import META_KEY, Places
 from clew.stores.schema import TABLES
 from clew.stores.strings import escape, unescape
 from clew.text.tokens import normal_name
-from clew.types import Chunk, Community, Document, Edge, Evidence, Finding, Mention, Node, Origin, Report
+from clew.types import (
+    Check,
+    Chunk,
+    Community,
+    Document,
+    Edge,
+    Evidence,
+    Finding,
+    Mention,
+    Node,
+    Origin,
+    Report,
+)
 
 Row = TypeVar("Row")
 Stamp = tuple[int, int, int, int]
@@ -230,6 +242,12 @@ class DuckReader:
         return self._at("reports", "community", columns, communities, report, by="community")
 
     # --- the file ---
+
+    def check(self) -> list[Check]:
+        """Compare everything with everything; this reads the whole file into memory."""
+        from clew.stores.check import check_reader
+
+        return check_reader(self)
 
     def stale(self) -> bool:
         """Tell whether another index has been published at this path since it was opened."""

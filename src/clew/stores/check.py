@@ -1,0 +1,215 @@
+"""Whether a published index agrees with itself: checksums, references, spans, counts, arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import BadIndex
+from clew.stores.columns import ContentHash, artifact_columns, portable
+from clew.stores.places import META_KEY
+from clew.stores.schema import ARTIFACT_TABLES, META
+from clew.stores.strings import unescape
+from clew.types import Artifact, Check
+
+if TYPE_CHECKING:
+    from clew.stores.duckdb_read import DuckReader
+
+SHOWN = 20  # faults of one check that are listed
+UNHASHED = ("format", "schema_version", "generation", META_KEY)
+NORM = 0.01  # how far a vector's length may be from 1: it is stored with 16 bits a number
+# A column whose values are rows of another table. -1 stands for none in those of NONE.
+REFERENCES = (
+    ("sections", "doc", "documents"),
+    ("chunks", "doc", "documents"),
+    ("nodes", "doc", "documents"),
+    ("names", "node", "nodes"),
+    ("mentions", "node", "nodes"),
+    ("mentions", "chunk", "chunks"),
+    ("edges", "source", "nodes"),
+    ("edges", "target", "nodes"),
+    ("edge_evidence", "edge", "edges"),
+    ("edge_evidence", "chunk", "chunks"),
+    ("communities", "parent", "communities"),
+    ("community_members", "community", "communities"),
+    ("community_members", "node", "nodes"),
+    ("reports", "community", "communities"),
+    ("report_findings", "community", "reports"),
+    ("report_findings", "chunk", "chunks"),
+)
+NONE = (("nodes", "doc"), ("communities", "parent"))
+WITHIN_CHUNK = ("mentions", "edge_evidence", "report_findings")
+Faults = Iterator[str]
+
+
+def check_reader(reader: DuckReader) -> list[Check]:
+    """Return every check with what it found. A part that can't even be read is a fault, not an error."""
+    parts: tuple[tuple[str, Callable[[DuckReader], Faults], int], ...] = (
+        ("checksum", _checksum, sum(map(reader.count, ARTIFACT_TABLES))),
+        ("positions", _positions, sum(reader.count(t.name) for t in ARTIFACT_TABLES.values() if t.positions)),
+        ("references", _references, sum(reader.count(table) for table, _, _ in REFERENCES)),
+        ("spans", _spans, sum(map(reader.count, ("sections", "chunks", *WITHIN_CHUNK)))),
+        ("counts", _counts, reader.count("nodes") + reader.count("communities")),
+        ("arrays", _arrays, len(reader._array_places())),
+    )
+    return [_run(name, check, checked, reader) for name, check, checked in parts]
+
+
+def _run(name: str, check: Callable[[DuckReader], Faults], checked: int, reader: DuckReader) -> Check:
+    faults: list[str] = []
+    try:
+        for fault in check(reader):
+            faults.append(fault)
+            if len(faults) == SHOWN:
+                break
+    except (BadIndex, IndexError, KeyError, ValueError) as error:
+        faults.append(error.reason if isinstance(error, BadIndex) else f"{type(error).__name__}: {error}")
+    return Check(name, checked, tuple(faults))
+
+
+def _checksum(reader: DuckReader) -> Faults:
+    """Make the generation again from all rows, arrays and options."""
+    content = ContentHash()
+    artifact_columns(Artifact({name: _table(reader, name) for name in ARTIFACT_TABLES}, {}, {}), content)
+    for name in sorted(reader._array_places()):
+        array = portable(name, reader.array(name))
+        content.add(f"{name}:{array.dtype.str}:{array.shape}", array.reshape(-1))
+    rows = [(unescape(key), unescape(value)) for key, value in reader._rows(f"SELECT * FROM {META.name}")]
+    for key, value in sorted(rows):
+        if key not in UNHASHED:
+            content.add(key, value.encode("utf-8", "surrogatepass"))
+    if content.hexdigest() != reader.generation:
+        yield f"the content has the hash {content.hexdigest()}, not {reader.generation}"
+
+
+def _table(reader: DuckReader, name: str) -> dict[str, Any]:
+    columns = [column for column in ARTIFACT_TABLES[name].columns if not column.derived]
+    listed = ", ".join(column.name for column in columns)
+    rows = reader._rows(f"SELECT {listed} FROM {name} ORDER BY rowid")
+    given = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+    return {
+        column.name: list(map(unescape, values)) if column.kind in ("text", "json") else np.array(values)
+        for column, values in zip(columns, given, strict=True)
+    }
+
+
+def _positions(reader: DuckReader) -> Faults:
+    """Rows of these tables are found by number, and ids name one row each."""
+    for table in ARTIFACT_TABLES.values():
+        if not table.positions:
+            continue
+        at = table.columns[0].name
+        for (row,) in reader._rows(f"SELECT rowid FROM {table.name} WHERE {at} <> rowid LIMIT {SHOWN}"):
+            yield f"{table.name}: row {row} isn't in its place"
+        twice = f"SELECT id FROM {table.name} GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT {SHOWN}"
+        for (found,) in reader._rows(twice):
+            yield f"{table.name}: the id {found} is there twice"
+
+
+def _references(reader: DuckReader) -> Faults:
+    for table, column, target in REFERENCES:
+        low = -1 if (table, column) in NONE else 0
+        wrong = f"{column} < {low} OR {column} >= {reader.count(target)}"
+        yield from _rows_where(reader, table, wrong, f"{column} names no row of {target}")
+    lost = "NOT EXISTS (SELECT 1 FROM sections s WHERE s.doc = t.doc AND s.section = t.section)"
+    yield from _rows_where(reader, "chunks", lost, "its section isn't there")
+    wrong = "(kind = 'document') <> (doc >= 0)"
+    yield from _rows_where(reader, "nodes", wrong, "only a document's node stands for a document")
+    parent = "(SELECT p.level FROM communities p WHERE p.community = t.parent)"
+    wrong = f"level <> coalesce({parent}, -1) + 1"
+    yield from _rows_where(reader, "communities", wrong, "its parent isn't of the level above")
+    n_nodes = reader.count("nodes")
+    for community, members in reader._rows("SELECT community, members FROM reports ORDER BY rowid"):
+        if not all(0 <= node < n_nodes for node in json.loads(members)):
+            yield f"reports: that of community {community} names a node that isn't there"
+
+
+def _spans(reader: DuckReader) -> Faults:
+    size = "(SELECT d.size FROM documents d WHERE d.doc = t.doc)"
+    for table in ("sections", "chunks"):
+        wrong = f"start_byte < 0 OR end_byte < start_byte OR end_byte > {size}"
+        yield from _rows_where(reader, table, wrong, "it isn't within its document")
+    yield from _rows_where(reader, "chunks", "start_line < 1 OR end_line < start_line", "its lines are wrong")
+    for table in WITHIN_CHUNK:
+        inside = "t.start_byte >= c.start_byte AND t.end_byte <= c.end_byte AND t.start_byte <= t.end_byte"
+        wrong = f"NOT EXISTS (SELECT 1 FROM chunks c WHERE c.chunk = t.chunk AND {inside})"
+        yield from _rows_where(reader, table, wrong, "it isn't within its chunk")
+
+
+def _rows_where(reader: DuckReader, table: str, wrong: str, what: str) -> Faults:
+    query = f"SELECT rowid FROM {table} t WHERE {wrong} ORDER BY rowid LIMIT {SHOWN}"
+    for (row,) in reader._rows(query):
+        yield f"{table}: row {row}: {what}"
+
+
+def _counts(reader: DuckReader) -> Faults:
+    ends = "SELECT source AS node FROM edges UNION ALL SELECT target FROM edges"
+    degree = f"SELECT node, count(*) AS n FROM ({ends}) GROUP BY node"
+    wrong = f"degree <> coalesce((SELECT n FROM ({degree}) e WHERE e.node = t.node), 0)"
+    yield from _rows_where(reader, "nodes", wrong, "degree isn't the number of its edges")
+    members = "SELECT count(*) FROM community_members m WHERE m.community = t.community"
+    yield from _rows_where(reader, "communities", f"size <> ({members})", "size isn't that of its members")
+    df = np.bincount(reader.array("graph.chunk_node"), minlength=reader.count("nodes"))
+    stored = _column(reader, "nodes", "df")
+    for node in np.flatnonzero(df[: len(stored)] != stored)[:SHOWN].tolist():
+        yield f"nodes: row {node}: df is {stored[node]}, and {df[node]} chunks mention it"
+
+
+def _arrays(reader: DuckReader) -> Faults:
+    """What search reads whole must say what the tables say."""
+    chunks, nodes = reader.count("chunks"), reader.count("nodes")
+    for name in ("edges.source", "edges.target", "chunks.doc"):
+        table, column = name.split(".")
+        if not np.array_equal(reader.array(name), _column(reader, table, column)):
+            yield f"{name} isn't the column of that table"
+    if not np.array_equal(reader.array("graph.node_df"), _column(reader, "nodes", "df")):
+        yield "graph.node_df isn't the df of the nodes"
+    lengths = {
+        "lex.length": chunks,
+        "graph.node_kind": nodes,
+        "graph.node_doc": nodes,
+        "graph.node_confidence": nodes,
+    }
+    for name, length in lengths.items():
+        if len(reader.array(name)) != length:
+            yield f"{name} has {len(reader.array(name))} items instead of {length}"
+    pointers = {
+        "lex.ptr": ("lex.chunk", len(reader.array("lex.terms")), chunks),
+        "graph.chunk_ptr": ("graph.chunk_node", chunks, nodes),
+        "place.mention_ptr": ("place.mention_node", chunks, nodes),
+    }
+    for name, (into, rows, below) in pointers.items():
+        if not _points(reader.array(name), reader.array(into), rows, below):
+            yield f"{name} doesn't divide {into} into {rows} parts"
+    yield from _vectors(reader, chunks)
+
+
+def _points(pointer: NDArray[Any], into: NDArray[Any], rows: int, below: int) -> bool:
+    rising = len(pointer) == rows + 1 and pointer[0] == 0 and bool(np.all(np.diff(pointer) >= 0))
+    inside = not len(into) or (int(into.min()) >= 0 and int(into.max()) < below)
+    return rising and int(pointer[-1]) == len(into) and inside
+
+
+def _vectors(reader: DuckReader, chunks: int) -> Faults:
+    if not reader.has_array("dense.vectors"):
+        if reader.meta.get("embedder") is not None:
+            yield f"there are no vectors, though {reader.meta['embedder']} is said to have made some"
+        return
+    of, vectors = reader.array("dense.chunk"), reader.array("dense.vectors")
+    if vectors.ndim != 2 or vectors.shape != (len(of), reader.meta.get("dimension")):
+        yield f"dense.vectors has the shape {vectors.shape}"
+        return
+    if len(of) and (int(of.min()) < 0 or int(of.max()) >= chunks):
+        yield "dense.chunk names a chunk that isn't there"
+    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
+    for row in np.flatnonzero(~(np.abs(norms - 1) <= NORM))[:SHOWN].tolist():
+        yield f"dense.vectors: row {row} isn't a unit vector"
+
+
+def _column(reader: DuckReader, table: str, column: str) -> NDArray[Any]:
+    rows = reader._rows(f"SELECT {column} FROM {table} ORDER BY rowid")
+    return np.array([value for (value,) in rows], dtype=np.int64)
