@@ -23,15 +23,15 @@ from clew.query.engine import IndexEngine
 from clew.types import Ints
 from common import existing, save
 from ingredients import INGREDIENTS
-from measure import KS, Asked, Method, ask, markdown, open_index, remembered, work_folder
+from measure import KS, Asked, Method, Vectors, ask, markdown, open_index, remembered, work_folder
 from sets import RetrievalSet, load_sets, paired
 
 DEFAULT = "default"
 
 
-def ranked(engine: IndexEngine, mode: str = "auto") -> Method:
-    """Return the product's ranking; each question is embedded once, whatever is measured."""
-    vector = remembered(engine)
+def ranked(engine: IndexEngine, mode: str = "auto", vector: Vectors | None = None) -> Method:
+    """Return the product's ranking; each question is embedded once, by ``vector`` if given."""
+    vector = vector or remembered(engine)
 
     def method(question: str) -> Ints:
         # ranking.rank is looked up at each call: it sees what an ingredient has replaced
@@ -43,7 +43,10 @@ def ranked(engine: IndexEngine, mode: str = "auto") -> Method:
 def ablate(one: RetrievalSet, engine: IndexEngine, limit: int = 0) -> list[dict[str, object]]:
     """Return a row of figures for the default and for each ingredient taken out."""
     questions = one.questions[: limit or None]
-    methods = {mode: ranked(engine, mode) for mode in ("auto", "local", "basic")}
+    vector = remembered(engine)
+    for question in questions:
+        vector(question.text)  # so that no row is charged with it
+    methods = {mode: ranked(engine, mode, vector) for mode in ("auto", "local", "basic")}
     full = ask(engine, methods["auto"], questions)
     rows = [_row(one.name, DEFAULT, "", full, full)]
     for ingredient in INGREDIENTS:

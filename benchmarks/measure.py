@@ -18,6 +18,7 @@ from sets import Question, RetrievalSet, interval, recalls
 
 KS = (2, 5, 10)
 Method = Callable[[str], Ints]  # from a question to the passages' positions, best first
+Vectors = Callable[[str], Floats | None]  # from a question to its vector; None without an embedder
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ def run(
     ]
 
 
-def remembered(engine: IndexEngine) -> Callable[[str], Floats | None]:
-    """Return a function from a question to its vector (None without an embedder) that embeds each once."""
+def remembered(engine: IndexEngine) -> Vectors:
+    """Return the index's embedder, asked only once for each question."""
     seen: dict[str, Floats | None] = {}
 
     def vector(question: str) -> Floats | None:

@@ -93,3 +93,17 @@ def test_a_paired_interval_holds_the_mean_and_is_nothing_for_equals():
     assert change == pytest.approx(0.625)
     assert low < change < high
     assert sets.paired(values, values) == (0.0, (0.0, 0.0))
+
+
+def test_no_row_is_charged_with_the_embedding_of_questions(engine, questions, monkeypatch):
+    ablation, sets = importlib.import_module("ablation"), importlib.import_module("sets")
+    embedder, asked = engine.embedder, []
+    original = embedder.embed_question
+
+    def counted(text):
+        asked.append(text)
+        return original(text)
+
+    monkeypatch.setattr(embedder, "embed_question", counted)
+    ablation.ablate(sets.RetrievalSet("small", None, tuple(questions)), engine)
+    assert sorted(asked) == sorted(question.text for question in questions)
