@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, Thread
@@ -20,6 +20,7 @@ from clew.query.engine import IndexEngine
 from clew.types import (
     Answer,
     BuildResult,
+    CacheState,
     CommunityView,
     Diagnosis,
     EdgeView,
@@ -303,6 +304,26 @@ def cache_path(index: Path) -> Path:
     return index.with_name("cache.sqlite" if index.parent.name == FOLDER else f"{index.name}.cache")
 
 
+def look_at_cache(index: Path, *, prune: bool = False) -> CacheState:
+    """Return what the cache beside an index holds; ``prune`` drops what the last whole run didn't use.
+
+    Raises PublishError if another process is indexing there.
+    """
+    path = cache_path(index)
+    if not path.is_file():
+        return CacheState(str(path), 0, {}, 0)
+    store: Store = registry.load("stores", DEFAULT_STORE)()
+    with store.writing(index) if prune else nullcontext():
+        cache = store.cache(path, new_run=False)
+        try:
+            dropped = cache.drop_unused() if prune else 0
+            entries = cache.stats()
+            size = entries.pop("bytes", 0)
+            return CacheState(str(path), size, entries, cache.unused(), dropped, cache.problem)
+        finally:
+            cache.close()
+
+
 def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:
     """Return a source for each path, by what it is; a path named twice is one. Raises NotFound."""
     found: dict[Path, Path] = {}
@@ -398,4 +419,4 @@ def _check(reader: Reader, embedder: Embedder | None, path: Path) -> None:
     )
 
 
-__all__ = ["Index", "SilentProgress", "default_path", "open_sources"]
+__all__ = ["Index", "SilentProgress", "default_path", "look_at_cache", "open_sources"]

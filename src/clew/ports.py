@@ -165,6 +165,18 @@ class Cache(Protocol):
 
     def put_vectors(self, embedder: str, items: Mapping[str, NDArray[np.float16]]) -> None: ...
 
+    def stats(self) -> dict[str, int]:
+        """Return the number of entries by kind, and the size in ``bytes``."""
+        ...
+
+    def unused(self) -> int:
+        """Return how many entries ``drop_unused`` would drop."""
+        ...
+
+    def drop_unused(self) -> int:
+        """Drop what the last whole run didn't use, but for what was paid for; return how many."""
+        ...
+
     def prune(self) -> int:
         """After a whole run, drop what no run has used for a while; return how many."""
         ...
@@ -260,6 +272,6 @@ class Store(Protocol):
         """Hold the lock of whoever indexes to ``path``. Raises PublishError naming the holder."""
         ...
 
-    def cache(self, path: Path) -> Cache:
-        """Open (or make) the cache at ``path``."""
+    def cache(self, path: Path, *, new_run: bool = True) -> Cache:
+        """Open (or make) the cache at ``path``; without ``new_run`` only to look after it."""
         ...

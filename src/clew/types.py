@@ -520,6 +520,19 @@ class Diagnosis:
         return not any(check.faults for check in self.checks)
 
 
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """What the cache beside an index holds: entries by kind, those that the last whole run didn't use, and
+    how many were dropped just now. ``problem`` says why it can't be read, or is empty."""
+
+    file: str
+    bytes: int
+    entries: Mapping[str, int]
+    unused: int
+    dropped: int = 0
+    problem: str = ""
+
+
 # --- views for the fronts ------------------------------------------------------------------------
 
 

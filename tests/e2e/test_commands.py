@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "communities": (),
     "stats": (),
     "doctor": (),
+    "cache": (),
     "settings": (),
     "embedders": (),
 }
@@ -239,6 +240,25 @@ def test_doctor_tells_damage_by_its_exit_code(tmp_path: Path) -> None:
     assert done.code == 4
     assert done.json["whole"] is False
     assert next(check for check in done.json["checks"] if check["name"] == "checksum")["faults"]
+
+
+def test_cache_is_shown_and_pruned(tmp_path: Path) -> None:
+    note = tmp_path / "a.md"
+    for text in ("old", "new"):
+        note.write_text(f"# Alpha\n\nAlpha is {text}.\n", encoding="utf-8")
+        call("index", ".", "--embedder", "none", "--quiet", cwd=tmp_path)
+    before = call("cache", "--json", cwd=tmp_path).json
+    assert (before["entries"]["analyses"], before["unused"], before["dropped"]) == (2, 1, 0)
+    assert "clew cache --prune" in call("cache", cwd=tmp_path).out
+    assert "Dropped" in call("cache", "--prune", cwd=tmp_path).out
+    after = call("cache", "--prune", "--json", cwd=tmp_path).json
+    assert (after["entries"]["analyses"], after["unused"], after["dropped"]) == (1, 0, 0)
+    assert Path(after["file"]).name == "cache.sqlite"
+    (tmp_path / ".clew" / "cache.sqlite").unlink()
+    gone = call("cache", "--json", cwd=tmp_path).json
+    assert (gone["entries"], gone["bytes"]) == ({}, 0)
+    assert not (tmp_path / ".clew" / "cache.sqlite").exists()
+    assert "none yet" in call("cache", cwd=tmp_path).out
 
 
 def test_communities_of_a_level(vault: Path) -> None:

@@ -61,7 +61,7 @@ def fields(value: Any) -> Iterator[str]:
 
 
 # Names that are data, not fields: parts of a score, stages, counts, options.
-DATA = {"parts", "counts", "milliseconds", "seconds", "languages", "stats", "settings"}
+DATA = {"parts", "counts", "entries", "milliseconds", "seconds", "languages", "stats", "settings"}
 
 
 def without_data(value: Any) -> Any:

@@ -19,6 +19,7 @@ READING = [
     ("communities",),
     ("stats",),
     ("doctor",),
+    ("cache",),
 ]
 
 

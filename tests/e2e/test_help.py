@@ -22,6 +22,7 @@ COMMANDS = [
     "communities",
     "stats",
     "doctor",
+    "cache",
     "settings",
     "embedders",
 ]

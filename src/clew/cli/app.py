@@ -271,6 +271,22 @@ def doctor(index: IndexFile = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def cache(
+    prune: Annotated[bool, typer.Option("--prune", help="Drop what the last run didn't use.")] = False,
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the cache beside an index holds.
+
+    It remembers parsed notes and vectors, so that indexing again reads only what has changed. What no run
+    has used for a while is dropped by itself.
+    """
+    from clew.cli import reading
+
+    reading.cache(prune, index, as_json)
+
+
+@app.command()
 def settings(index: IndexFile = None, as_json: AsJson = False) -> None:
     """List the options in force and where they come from."""
     from clew.cli import reading

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from clew.types import (
         Answer,
         BuildResult,
+        CacheState,
         Chunk,
         Citation,
         CommunityView,
@@ -186,6 +187,17 @@ def result(value: BuildResult) -> dict[str, Any]:
             {"key": p.key, "reason": p.reason, "remedy": p.remedy, "skipped": p.skipped}
             for p in value.problems
         ],
+    }
+
+
+def cache(value: CacheState) -> dict[str, Any]:
+    return {
+        "file": value.file,
+        "bytes": value.bytes,
+        "entries": dict(value.entries),
+        "unused": value.unused,
+        "dropped": value.dropped,
+        "problem": value.problem,
     }
 
 

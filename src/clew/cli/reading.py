@@ -143,6 +143,18 @@ def doctor(given: Path | None, as_json: bool) -> None:
         raise typer.Exit(BadIndex.exit_code)
 
 
+def cache(prune: bool, given: Path | None, as_json: bool) -> None:
+    """Show the cache of an index, after dropping what is unused if ``prune`` says so."""
+    path = find_index(given)
+    from clew.index import look_at_cache
+
+    found = look_at_cache(path, prune=prune)
+    if as_json:
+        write_json("cache", payload.cache(found))
+        return
+    _send(render.cache, found)
+
+
 def settings(given: Path | None, as_json: bool) -> None:
     """List every option with its value and origin. No index is needed."""
     near = given if given is not None else Path.cwd() / HOME

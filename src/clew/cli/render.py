@@ -10,6 +10,7 @@ from clew.cli.screen import Page, clean, line, styled
 if TYPE_CHECKING:
     from clew.types import (
         Answer,
+        CacheState,
         Citation,
         CommunityView,
         Diagnosis,
@@ -279,6 +280,26 @@ def stats(page: Page, found: Mapping[str, Any]) -> None:
     for name, value in found.items():
         if name != "options":
             page.add((f"{_words(name):<14} ", DIM), _value(value))
+
+
+def cache(page: Page, found: CacheState) -> None:
+    """The cache's place, size and entries, and what could be dropped."""
+    page.add(("cache        ", DIM), line(found.file))
+    if not found.entries:
+        page.add("There is none yet: `clew index` makes it.")
+        return
+    page.add(("size         ", DIM), f"{found.bytes / 1e6:,.1f} MB")
+    for name, count in found.entries.items():
+        if count:
+            page.add((f"{name:<12} ", DIM), f"{count:,}")
+    if found.problem:
+        page.add((line(found.problem), "yellow"))
+    if found.dropped:
+        page.add(f"Dropped what the last run didn't use: {found.dropped:,} of them.")
+    elif found.unused:
+        page.add(f"The last run didn't use {found.unused:,} of them; `clew cache --prune` drops those.")
+    else:
+        page.add("The last run used all of them.")
 
 
 def diagnosis(page: Page, found: Diagnosis) -> None:

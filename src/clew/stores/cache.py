@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -32,14 +33,21 @@ TABLES = {
     "replies": "key TEXT PRIMARY KEY, run INTEGER NOT NULL, data BLOB NOT NULL",
     "runs": "run INTEGER PRIMARY KEY",
 }
+# What the last whole run used: the run's number and 8 bytes of each key's hash. Writing a run's number into
+# each entry that it uses would write the entries' data anew.
+LAST = (
+    "CREATE TABLE IF NOT EXISTS last_used (name TEXT PRIMARY KEY, run INTEGER NOT NULL, data BLOB NOT NULL)"
+)
+PRUNED = ("analyses", "vectors")  # replies were paid for and stay
 STORED = ("analyses", "vectors", "replies")
 
 Value = TypeVar("Value")
 
 
-def open_cache(path: Path) -> SqliteCache:
-    """Open (or make) the cache at ``path``. A damaged one is moved aside; see ``problem``."""
-    return SqliteCache(path)
+def open_cache(path: Path, *, new_run: bool = True) -> SqliteCache:
+    """Open (or make) the cache at ``path``. A damaged one is moved aside; see ``problem``. Without
+    ``new_run`` it isn't counted as a run, after so many of which what is unused is pruned."""
+    return SqliteCache(path, new_run)
 
 
 class SqliteCache:
@@ -47,8 +55,9 @@ class SqliteCache:
 
     codec = AnalysisCodec(encode_analysis, decode_analysis)
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, new_run: bool = True) -> None:
         self.path = path
+        self._new_run = new_run
         self.problem = ""
         self._lock = threading.RLock()
         self._used: dict[str, set[str]] = {name: set() for name in STORED}
@@ -101,7 +110,9 @@ class SqliteCache:
 
         def work(db: sqlite3.Connection) -> None:
             nonlocal dropped
-            for table in ("analyses", "vectors"):
+            for table in PRUNED:
+                last = (table, self._run, b"".join(sorted(map(_digest, self._used[table]))))
+                db.execute("INSERT OR REPLACE INTO last_used VALUES (?, ?, ?)", last)
                 old = db.execute(f"SELECT key FROM {table} WHERE run <= ?", (self._run - runs,)).fetchall()
                 gone = [row for row in old if row[0] not in self._used[table] and not _spares(spared, row[0])]
                 db.executemany(f"DELETE FROM {table} WHERE key = ?", gone)
@@ -111,10 +122,34 @@ class SqliteCache:
                 dropped += len(gone)
 
         self._guard(lambda db: _in_transaction(db, work), None)
+        self._shrink(dropped)
+        return dropped
+
+    def unused(self) -> int:
+        """Return how many entries ``drop_unused`` would drop."""
+        return self._guard(lambda db: sum(len(_unused(db, table)) for table in PRUNED), 0)
+
+    def drop_unused(self) -> int:
+        """Drop what the last whole run didn't use, but for replies and what a run that was stopped after it
+        has stored. Return how many were dropped."""
+        dropped = 0
+
+        def work(db: sqlite3.Connection) -> None:
+            nonlocal dropped
+            for table in PRUNED:
+                gone = _unused(db, table)
+                db.executemany(f"DELETE FROM {table} WHERE key = ?", [(key,) for key in gone])
+                dropped += len(gone)
+
+        self._guard(lambda db: _in_transaction(db, work), None)
+        self._shrink(dropped)
+        return dropped
+
+    def _shrink(self, dropped: int) -> None:
         if dropped:
             # A script is stepped to its end; execute() would stop after the first page.
             self._guard(lambda db: db.executescript("PRAGMA incremental_vacuum"), None)
-        return dropped
+            self._guard(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall(), [])
 
     def stats(self) -> dict[str, int]:
         """Return the number of entries by table, and the file's size in bytes."""
@@ -145,7 +180,7 @@ class SqliteCache:
             self._give_up(f"its folder can't be made ({error.strerror})")
             return
         try:
-            self._db, self._run = _connect(self.path)
+            self._db, self._run = _connect(self.path, self._new_run)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 self._give_up(str(error))
@@ -161,7 +196,7 @@ class SqliteCache:
             self.path.replace(aside)
             for suffix in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-            self._db, self._run = _connect(self.path)
+            self._db, self._run = _connect(self.path, self._new_run)
         except (OSError, sqlite3.Error) as second:
             self._give_up(f"it is damaged ({error}) and can't be replaced ({second})")
             return
@@ -216,7 +251,7 @@ class SqliteCache:
             self._used[table].update(key for key, _ in rows)
 
 
-def _connect(path: Path) -> tuple[sqlite3.Connection, int]:
+def _connect(path: Path, new_run: bool) -> tuple[sqlite3.Connection, int]:
     """Open the file, make its tables if they are another version's, and return it with this run's number."""
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
@@ -224,7 +259,7 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, int]:
             db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only an empty file can be set to it
         db.execute("PRAGMA journal_mode = WAL").fetchall()
         db.execute("PRAGMA synchronous = NORMAL")  # a crash may lose the last entries, never the file
-        _in_transaction(db, _make_tables)
+        _in_transaction(db, lambda db: _make_tables(db, new_run))
         run = int(db.execute("SELECT max(run) FROM runs").fetchone()[0])
     except BaseException:
         db.close()
@@ -232,7 +267,7 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, int]:
     return db, run
 
 
-def _make_tables(db: sqlite3.Connection) -> None:
+def _make_tables(db: sqlite3.Connection, new_run: bool) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version != CACHE_VERSION:
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
@@ -241,8 +276,25 @@ def _make_tables(db: sqlite3.Connection) -> None:
         for name, columns in TABLES.items():
             db.execute(f"CREATE TABLE {name} ({columns})")
         db.execute(f"PRAGMA user_version = {CACHE_VERSION}")
-    db.execute("INSERT INTO runs SELECT coalesce(max(run), 0) + 1 FROM runs")
-    db.execute("DELETE FROM runs WHERE run < (SELECT max(run) FROM runs)")
+    db.execute(LAST)
+    if new_run or db.execute("SELECT count(*) FROM runs").fetchone()[0] == 0:
+        db.execute("INSERT INTO runs SELECT coalesce(max(run), 0) + 1 FROM runs")
+        db.execute("DELETE FROM runs WHERE run < (SELECT max(run) FROM runs)")
+
+
+def _digest(key: str) -> bytes:
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def _unused(db: sqlite3.Connection, table: str) -> list[str]:
+    """Return the keys that were there at the last whole run and that it didn't use; none if none is known."""
+    found = db.execute("SELECT run, data FROM last_used WHERE name = ?", (table,)).fetchone()
+    if found is None:
+        return []
+    run, data = found
+    used = {data[at : at + 8] for at in range(0, len(data), 8)}
+    keys = db.execute(f"SELECT key FROM {table} WHERE run <= ? ORDER BY key", (run,)).fetchall()
+    return [key for (key,) in keys if _digest(key) not in used]
 
 
 def _in_transaction(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], Any]) -> None:

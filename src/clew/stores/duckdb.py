@@ -59,11 +59,11 @@ class DuckStore:
         _spare_others(Path(path))
         return index_lock(Path(path))
 
-    def cache(self, path: Path) -> Cache:
-        """Open (or make) the cache at ``path``."""
+    def cache(self, path: Path, *, new_run: bool = True) -> Cache:
+        """Open (or make) the cache at ``path``; without ``new_run`` only to look after it."""
         from clew.stores.cache import open_cache
 
-        return open_cache(Path(path))
+        return open_cache(Path(path), new_run=new_run)
 
 
 def _spare_others(path: Path) -> None:

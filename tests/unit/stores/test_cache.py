@@ -170,6 +170,48 @@ def test_what_no_run_uses_is_pruned(path: Path) -> None:
     cache.close()
 
 
+def test_what_the_last_whole_run_used_is_known(path: Path) -> None:
+    cache = open_cache(path)
+    assert cache.unused() == cache.drop_unused() == 0  # no run is known
+    cache.put_analyses({"kept": analysis(), "old": analysis("many words " * 5000)})
+    cache.put_vectors("m", {"kept": np.ones(4, np.float16), "old": np.ones(4, np.float16)})
+    cache.put_replies({"paid": b"x"})
+    cache.prune()
+    assert cache.unused() == 0
+    cache.close()
+    cache = open_cache(path)  # the next whole run
+    cache.analyses(["kept"])
+    cache.vectors("m", ["kept"])
+    cache.prune()
+    cache.close()
+    cache = open_cache(path)  # one that is stopped
+    cache.put_analyses({"stopped": analysis()})
+    cache.close()
+    size = path.stat().st_size
+    for dropped in (2, 0):
+        cache = open_cache(path, new_run=False)
+        assert cache.unused() == dropped
+        assert cache.drop_unused() == dropped
+        assert set(cache.analyses(["kept", "old", "stopped"])) == {"kept", "stopped"}
+        assert set(cache.vectors("m", ["kept", "old"])) == {"kept"}
+        assert cache.replies(["paid"])
+        cache.close()
+    assert path.stat().st_size < size
+
+
+def test_looking_is_no_run(path: Path) -> None:
+    cache = open_cache(path)
+    cache.put_analyses({"old": analysis()})
+    cache.close()
+    for _ in range(5):
+        cache = open_cache(path, new_run=False)
+        assert cache.stats()["analyses"] == 1
+        cache.close()
+    cache = open_cache(path)
+    assert cache.prune(runs=2) == 0
+    cache.close()
+
+
 def test_pruning_gives_the_space_back(path: Path) -> None:
     cache = open_cache(path)
     cache.put_analyses({f"{i}": analysis("many words " * 2000) for i in range(40)})
