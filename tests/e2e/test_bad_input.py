@@ -89,7 +89,26 @@ CASES = [
         find=("quagga", "big.md"),
     ),
     Case("NUL bytes", file("nul.md", b"# Nul\n\nBefore\0after the pangolin.\n")),
-    Case("lone surrogate", file("lone.md", b"# Lone\n\n\xed\xa0\x80 beside the okapi.\n")),
+    Case(
+        "lone surrogate",
+        file("lone.md", b"# Lone\n\n\xed\xa0\x80 half beside the okapi.\n"),
+        ("lone.md",),
+        ("lone.md",),
+        find=("okapi", "lone.md"),
+    ),
+    Case(
+        "one wrong byte",
+        file("wrong.md", "# Größe\n\nDie Größe — half ".encode() + b"\xff of the Okapia.\n"),
+        ("wrong.md",),
+        ("wrong.md",),
+        find=("Okapia", "wrong.md"),
+    ),
+    Case(
+        "Latin-1",
+        file("latin.md", "# Größe\n\nDie Größe des Nilgauantilopenkäfigs ist ungewiß.\n".encode("latin-1")),
+        ("latin.md",),
+        find=("Nilgauantilopenkäfigs", "latin.md"),
+    ),
     Case(
         "lone surrogate escape in JSONL",
         file("lone.jsonl", '{"id": "s1", "title": "S", "text": "half \\ud800 an ibex"}\n'),
@@ -140,6 +159,12 @@ CASES = [
         ),
         ("marks.md",),
         find=("kinkajou", "marks.md"),
+    ),
+    Case(
+        "markers alone in a line and in a heading",
+        file("sep.md", "# A <SEP> B\n\n<PAD>\n\nVec<T> holds the binturong.\n"),
+        ("sep.md",),
+        find=("SEP PAD binturong", "sep.md"),
     ),
     Case(
         "Chinese over a chunk's edge",
@@ -229,11 +254,8 @@ def _exact(folder: Path, hit: dict[str, object]) -> None:
     if not path.is_file():
         return  # a JSONL record, whose offsets count in its text
     data = path.read_bytes()
-    for encoding in ("utf-8", "utf-16", "gb2312"):
-        try:
-            text = data[chunk["start"] : chunk["end"]].decode(encoding)
-        except UnicodeDecodeError:
-            continue
+    for encoding in ("utf-8", "utf-16", "gb2312", "latin-1"):
+        text = data[chunk["start"] : chunk["end"]].decode(encoding, "replace")
         if text.lstrip("\ufeff") == chunk["text"]:
             return
     pytest.fail(json.dumps(chunk, ensure_ascii=False)[:300])
@@ -245,6 +267,13 @@ def test_citations_of_the_same_content_name_both_files(tmp_path: Path) -> None:
     call("index", ".", "--embedder", "none", "--quiet", cwd=tmp_path)
     hits = call("search", "newt", "--json", cwd=tmp_path).json["hits"]
     assert {hit["document"]["key"] for hit in hits} == {"a.md", "b.md"}
+
+
+def test_the_index_of_all_that_is_whole(indexed: Indexed) -> None:
+    found = call("doctor", "--json", cwd=indexed.folder)
+    assert found.code == 0, found.out
+    state = found.json["sources"]
+    assert (state["changed"], state["missing"], state["new"]) == (0, 0, 0)
 
 
 def test_folder_without_documents(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from clew.ids import hash_id, make_id, prefixed
 from clew.ingest.model import Corpus, Graph, Partition
 from clew.ingest.spans import distinct
 from clew.text.terms import term_hash
+from clew.text.units import as_long
 from clew.types import Artifact, EdgeKind, Ints, Report
 
 Column = Sequence[Any] | NDArray[Any]
@@ -151,6 +152,7 @@ def _surfaces(corpus: Corpus, graph: Graph) -> list[str]:
         if encoding in ("utf-8", "ascii") and text.isascii():
             found += [text[a:b] for a, b in spans]
             continue
+        text = as_long(text, encoding, int(corpus.chunk_end[chunk] - corpus.chunk_start[chunk]))
         data = text.encode(encoding, "surrogatepass" if encoding.startswith("utf") else "strict")
         found += [data[a:b].decode(encoding, "replace") for a, b in spans]
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.ports import Reader
-from clew.text.units import source_span
+from clew.text.units import as_long, source_span
 from clew.types import Chunk, Citation, Document
 
 
@@ -65,10 +65,19 @@ def cite_all(reader: Reader, groups: Sequence[Sequence[tuple[int, int, int]]]) -
 
 
 def characters(chunk: Chunk, document: Document, start: int, end: int) -> tuple[int, int] | None:
-    """Return the character positions in ``chunk.text`` of source offsets; None if they aren't in it."""
+    """Return the character positions in ``chunk.text`` of source offsets; None if they aren't in it, or
+    within a character."""
     if not chunk.start <= start <= end <= chunk.end:
         return None
-    text, encoding = chunk.text, document.encoding
+    try:
+        return _between(chunk, document, start, end)
+    except UnicodeDecodeError:
+        return None
+
+
+def _between(chunk: Chunk, document: Document, start: int, end: int) -> tuple[int, int] | None:
+    encoding = document.encoding
+    text = as_long(chunk.text, encoding, chunk.end - chunk.start)
     errors = "surrogatepass" if encoding.startswith("utf") else "replace"
     data = text.encode(encoding, errors)
     if len(data) == chunk.end - chunk.start:

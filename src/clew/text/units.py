@@ -27,6 +27,8 @@ DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-*:?\s*)+$")
 # Lines that hold no statement: link definitions, HTML, template directives, attribute lists.
 ASIDE = re.compile(r"\s*(?:\[[^\]^][^\]]*\]:\s|</?[A-Za-z!]|<!--|\{[{%:#]|%%|:::)")
 NO_STATEMENT = re.compile(f"(?:{HEADING.pattern})|(?:{RULE.pattern})|(?:{ASIDE.pattern})")
+DAMAGE = "\ufffd"
+STAND_INS = {1: "?", 2: "\u00bf", 3: DAMAGE}  # by their bytes in UTF-8
 INDENTED = re.compile(r"(?: {4}|\t)\S")
 
 
@@ -201,11 +203,12 @@ def source_span(
 ) -> tuple[int, int] | None:
     """Return the source offsets of ``text[start:end]``, ``text`` being a chunk at those offsets.
 
-    None if they can't be told: that is so between two damaged places, where U+FFFD stands for a
-    number of bytes that the text doesn't tell.
+    None if they can't be told: that is so between two damaged places of different lengths, where U+FFFD
+    stands for a number of bytes that the text doesn't tell.
     """
     if len(text) == chunk_end - chunk_start and text.isascii():
         return chunk_start + start, chunk_start + end
+    text = as_long(text, encoding, chunk_end - chunk_start)
     before, after = _size(text[:start], encoding), _size(text[end:], encoding)
     inside = _size(text[start:end], encoding)
     if before + inside + after == chunk_end - chunk_start:
@@ -215,6 +218,16 @@ def source_span(
     if "\ufffd" not in text[start:]:
         return chunk_end - after - inside, chunk_end - after
     return None
+
+
+def as_long(text: str, encoding: str, length: int) -> str:
+    """Return a text whose bytes are as many as those that it was read from: each U+FFFD that stands for
+    damaged bytes is replaced by a character of as many bytes. The same text, where that can't be told."""
+    if encoding != "utf-8" or DAMAGE not in text or _size(text, encoding) == length:
+        return text
+    count = text.count(DAMAGE)
+    width, rest = divmod(length - _size(text.replace(DAMAGE, ""), encoding), count)
+    return text if rest or width not in STAND_INS else text.replace(DAMAGE, STAND_INS[width])
 
 
 def _size(text: str, encoding: str) -> int:

@@ -66,6 +66,21 @@ def test_several_sources_are_one_index_in_any_order(tmp_path, monkeypatch):
     assert len(generations) == 1
 
 
+def test_names_beside_wrong_bytes_are_where_they_stand(tmp_path):
+    notes = tmp_path / "notes"
+    write(notes, NOTES)
+    damaged = "# Größe\n\nDie Größe ".encode() + b"\xff of Alpha\xff\xff and \xed\xa0\x80 Beta, Alpha.\n"
+    (notes / "damaged.md").write_bytes(damaged)
+    with Index.build([notes], tmp_path / "i.duckdb", options=NONE) as index:
+        reader = index.engine.reader
+        doc = next(one.doc for one in reader.documents() if one.key == "damaged.md")
+        found = [m for chunk in reader.chunks_of(doc) for m in reader.mentions(chunk=chunk.chunk)]
+        assert {"Alpha", "Beta"} <= {mention.surface for mention in found}
+        for mention in found:
+            assert damaged[mention.start : mention.end].decode("utf-8", "replace") == mention.surface
+        assert index.doctor().whole
+
+
 def test_an_update_equals_a_build_from_nothing(tmp_path):
     notes = tmp_path / "notes"
     write(notes, NOTES)

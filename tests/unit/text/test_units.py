@@ -123,6 +123,17 @@ def test_source_offsets_are_exact_in_any_encoding(encoding):
             assert data[span[0] : span[1]].decode(encoding) == text[a:b]
 
 
+@pytest.mark.parametrize("bad", [b"\xff", b"\xed\xa0\x80", b"\xe2\x82", b"\xf0\x9f\x98"])
+def test_offsets_between_damaged_places(bad):
+    data = "à one ".encode() + bad + " two é ".encode() + bad + b" three\n" + bad
+    text = data.decode("utf-8", "replace")
+    for word in ("à one", "two é", "three"):
+        at = text.index(word)
+        span = source_span(text, at, at + len(word), 0, len(data), "utf-8")
+        assert span is not None
+        assert data[slice(*span)].decode() == word
+
+
 def test_offsets_beside_damaged_bytes():
     data = "à b".encode() + b"\xe2\x82" + "c é".encode()  # the two bytes are shown as one U+FFFD
     text = data.decode("utf-8", "replace")
