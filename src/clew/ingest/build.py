@@ -94,6 +94,7 @@ def build(
     problems = [*problems, *failed]
     clock.stage("link")
     corpus = gather(raws, analyses)
+    del raws, analyses  # as below: the memory of each stage is needed by the next
     graph = extract_graph(corpus, progress)
     clock.stage("terms")
     postings, token_terms = index_terms(corpus)
@@ -103,16 +104,19 @@ def build(
     clock.stage("publish")
     artifact = assemble(corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options))
     artifact = replace(artifact, sources=origins(sources))
-    embeds = embedder is not None and corpus.n_chunks > 0
+    languages, size = _languages(corpus), sum(document.size for document in corpus.documents)
+    texts = _dense_texts(corpus) if embedder is not None else []
+    del corpus, graph, communities, reports, postings, token_terms
+    embeds = bool(texts)
     if not embeds or not _has_vectors(store, path, embedder):
         store.publish(path, artifact)
         if embeds:
             progress.note("Published without vectors: questions can be asked now, while embedding goes on.")
     notes: list[str] = []
     if embedder is not None and embeds:
-        notes += language_note(_languages(corpus), embedder)
-        clock.stage("embed", corpus.n_chunks)
-        vectors = embed_chunks(_dense_texts(corpus), embedder, options.embed, cache, progress)
+        notes += language_note(languages, embedder)
+        clock.stage("embed", len(texts))
+        vectors = embed_chunks(texts, embedder, options.embed, cache, progress)
         clock.stage("publish")
         artifact = replace(
             artifact,
@@ -121,8 +125,8 @@ def build(
         )
         store.publish(path, artifact)
     clock.stop()
-    counts = _counts(artifact, corpus)
-    return BuildResult(str(path), counts, clock.seconds, tuple(problems), _languages(corpus), tuple(notes))
+    counts = _counts(artifact, size)
+    return BuildResult(str(path), counts, clock.seconds, tuple(problems), languages, tuple(notes))
 
 
 def _has_vectors(store: Store, path: Path, embedder: Embedder | None) -> bool:
@@ -164,7 +168,7 @@ def _meta(corpus: Corpus, options: IndexOptions) -> dict[str, Any]:
     }
 
 
-def _counts(artifact: Artifact, corpus: Corpus) -> dict[str, int]:
+def _counts(artifact: Artifact, size: int) -> dict[str, int]:
     def rows(table: str) -> int:
         columns = artifact.tables[table]
         return len(next(iter(columns.values())))
@@ -172,7 +176,7 @@ def _counts(artifact: Artifact, corpus: Corpus) -> dict[str, int]:
     kinds: Mapping[str, int] = Counter(artifact.tables["nodes"]["kind"])
     return {
         "documents": rows("documents"),
-        "bytes": sum(document.size for document in corpus.documents),
+        "bytes": size,
         "chunks": rows("chunks"),
         "nodes": rows("nodes"),
         "entities": kinds.get("entity", 0),

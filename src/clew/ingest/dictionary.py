@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clew.ingest.casing import Casing
 from clew.ingest.inflect import find_inflected
 from clew.ingest.lookup import WHOLE, HashTable, find_runs
-from clew.ingest.spans import Bools, Line, distinct, hash_words
+from clew.ingest.spans import Bools, Line, distinct, hash_beginnings, hash_words
 from clew.text.tokens import JOINERS, TOKEN
 from clew.types import Ints, Longs, TokenFlag
 
@@ -122,7 +122,9 @@ def _exact(line: Line, rules: _Rules, names: Names, free: Bools) -> tuple[Longs,
     table = HashTable(hash_words(keys)[0])
     long = ["".join(words[:WHOLE]) for words in names.words if len(words) > WHOLE]
     longer = HashTable(hash_words(long)[0])
-    for size, place, row in find_runs(line, *line.word_hash, table, most, longer):
+    # Any beginning, as the text may part a name into other words than its own.
+    begins = hash_beginnings(keys)
+    for size, place, row in find_runs(line, *line.word_hash, table, most, longer, begins):
         fits = _verified(line, keys, size, place, row) & ~_any(~free, place, size)
         place, row = place[fits], row[fits]
         fits = rules.allow(place, size, row)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from clew.ids import make_id
 from clew.ingest.model import Corpus
-from clew.types import Analysis, Document, Ints, Longs, RawDocument
+from clew.types import Analysis, Document, Ints, Longs, RawDocument, Tokens
+
+_NONE = np.zeros(0, dtype=np.int32)
+NO_TOKENS = Tokens((), _NONE, _NONE, _NONE, np.zeros(0, dtype=np.uint16))
 
 
 def gather(raws: Sequence[RawDocument], analyses: Sequence[Analysis]) -> Corpus:
     """Return the corpus of documents given in any order; ``analyses[i]`` belongs to ``raws[i]``.
 
-    Documents are numbered in key order, so the corpus doesn't depend on how it came about.
+    Documents are numbered in key order, so the corpus doesn't depend on how it came about. Its analyses
+    are without tokens: these are in its columns.
     """
     pairs = sorted(zip(raws, analyses, strict=True), key=lambda pair: (pair[0].key, pair[1].content_hash))
     ordered = tuple(analysis for _, analysis in pairs)
@@ -34,7 +39,9 @@ def gather(raws: Sequence[RawDocument], analyses: Sequence[Analysis]) -> Corpus:
     token_hi = _places(token_doc, end, chunk_doc, chunk_end, "right")
     return Corpus(
         documents=documents,
-        analyses=ordered,
+        # The tokens are in the columns now: as each document has them, with words of its own, they would
+        # take as much memory again as all the rest.
+        analyses=tuple(replace(analysis, tokens=NO_TOKENS) for analysis in ordered),
         doc_chunks=doc_chunks,
         chunk_doc=chunk_doc,
         chunk_start=chunk_start,

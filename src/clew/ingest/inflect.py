@@ -7,12 +7,13 @@ Two forms are one word if they have one stem in the text's language and differ a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from clew.ingest.casing import Casing
 from clew.ingest.lookup import WHOLE, HashTable, find_runs
-from clew.ingest.spans import Bools, Line, hash_words
+from clew.ingest.spans import Bools, Line, hash_beginnings, hash_words
 from clew.text.forms import INFLECTS_NAMES, inflected
 from clew.text.stem import has_stemmer, stem, stem_words
 from clew.types import Hashes, Longs, TokenFlag
@@ -105,6 +106,9 @@ class _Language:
         self.exact = _row_hashes(vocabulary, flat, begin, count)
         stems = stem_words(vocabulary, language)
         self.table = HashTable(_row_hashes(stems, flat, begin, count))
+        parts = [stems[i] for i in flat.tolist()]
+        ends = np.append(begin, len(parts)).tolist()
+        self.begins = hash_beginnings(["".join(parts[i:j]) for i, j in pairwise(ends)])
         long = np.flatnonzero(count > WHOLE)
         self.longer = HashTable(_row_hashes(stems, flat, begin[long], np.minimum(count[long], WHOLE)))
 
@@ -120,7 +124,8 @@ class _Language:
         none = np.zeros(0, dtype=np.int64)
         parts = [(none, none, none)]
         unbroken = self.casing.glued
-        for size, place, row in find_runs(line, value, power, self.table, int(self.count.max()), self.longer):
+        most = int(self.count.max())
+        for size, place, row in find_runs(line, value, power, self.table, most, self.longer, self.begins):
             fits = self.count[row] == size
             for step in range(size):
                 fits &= free[place + step] & (unbroken[place + step] if step else True)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from clew.ingest.spans import Line, distinct, expand
+from clew.ingest.spans import Bools, Line, distinct, expand
 from clew.types import Hashes, Longs
 
 TABLE_BITS = 24  # 16 MB: with 300,000 names 2 % of all places pass
@@ -16,22 +16,28 @@ BLOCK = 1 << 18  # tokens at a time, to stay in cache and within memory
 MOST_THREADS = 8  # more wait for memory, and for each other
 
 
+def _slot(hashes: Hashes) -> Longs:
+    return (hashes >> np.uint64(64 - TABLE_BITS)).astype(np.int64)
+
+
+def bits(hashes: Hashes) -> Bools:
+    """Return a table that tells of most other hashes that they aren't among these."""
+    table = np.zeros(1 << TABLE_BITS, dtype=bool)
+    table[_slot(hashes)] = True
+    return table
+
+
 class HashTable:
     """Rows by hash. A table of bits before them rules out nearly every hash that isn't there."""
 
     def __init__(self, hashes: Hashes) -> None:
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
-        self._bits = np.zeros(1 << TABLE_BITS, dtype=bool)
-        self._bits[self._slot(hashes)] = True
-
-    @staticmethod
-    def _slot(hashes: Hashes) -> Longs:
-        return (hashes >> np.uint64(64 - TABLE_BITS)).astype(np.int64)
+        self._bits = bits(hashes)
 
     def find(self, hashes: Hashes) -> tuple[Longs, Longs]:
         """Return (index into ``hashes``, row) for every hash that is a row's."""
-        index = np.flatnonzero(self._bits[self._slot(hashes)])
+        index = np.flatnonzero(self._bits[_slot(hashes)])
         wanted = hashes[index]
         lo = np.searchsorted(self._hashes, wanted, side="left")
         hi = np.searchsorted(self._hashes, wanted, side="right")
@@ -40,17 +46,19 @@ class HashTable:
 
 
 def find_runs(
-    line: Line, value: Hashes, power: Hashes, table: HashTable, most: int, longer: HashTable
+    line: Line, value: Hashes, power: Hashes, table: HashTable, most: int, longer: HashTable, begins: Hashes
 ) -> list[tuple[int, Longs, Longs]]:
     """Return (n, places, rows) for n from 1 to ``most``: runs of n tokens whose hash is a row's.
 
     A run lies within one document. ``value`` and ``power`` (V,) are the words' hashes and B^length, of
     their normal forms or their stems. ``longer`` holds the hashes of the first WHOLE words of names of
-    more words: few places begin like one, and only these are followed further.
+    more words: few places begin like one, and only these are followed further. ``begins`` holds the hashes
+    of what names begin with, in any number of words, and theirs: a run that begins no name isn't extended.
     """
     form, total = line.corpus.form, line.size
     bounds = line.corpus.doc_tokens
     last = np.repeat(bounds[1:], np.diff(bounds))  # where each token's document ends
+    promising = bits(begins)
 
     def block(begin: int) -> list[tuple[Longs, Longs]]:
         found: list[tuple[Longs, Longs]] = []
@@ -62,11 +70,13 @@ def find_runs(
                 at, hashes = at[inside], hashes[inside]
             word = form[at + size - 1]
             hashes = hashes * power[word] + value[word]
+            go_on = promising[_slot(hashes)]
+            at, hashes = at[go_on], hashes[go_on]
             index, row = table.find(hashes)
             found.append((at[index], row))
             if size == WHOLE:
-                go_on = distinct(longer.find(hashes)[0])
-                at, hashes = at[go_on], hashes[go_on]
+                found_longer = distinct(longer.find(hashes)[0])
+                at, hashes = at[found_longer], hashes[found_longer]
         return found
 
     none = np.zeros(0, dtype=np.int64)

@@ -9,7 +9,7 @@ the strings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,11 +29,27 @@ GAPS = int(TokenFlag.GAP_SPACE | TokenFlag.GAP_JOIN | TokenFlag.GAP_BREAK)
 
 def hash_words(words: Sequence[str]) -> tuple[Hashes, Hashes]:
     """Return each word's hash and B^length, both of shape (len(words),)."""
+    value = np.zeros(len(words), dtype=np.uint64)
+    power = np.ones(len(words), dtype=np.uint64)
+    for which, hashes in _growing(words):
+        value[which] = hashes
+        power[which] *= BASE
+    return value, power
+
+
+def hash_beginnings(words: Sequence[str]) -> Hashes:
+    """Return the hashes of everything that one of the words begins with, the words themselves included."""
+    none = np.zeros(0, dtype=np.uint64)
+    return np.concatenate([none, *(hashes for _, hashes in _growing(words))])
+
+
+def _growing(words: Sequence[str]) -> Iterator[tuple[Longs, Hashes]]:
+    """Yield, for each length from 1, the words that are as long or longer, and the hashes of what these
+    begin with at that length."""
     n = len(words)
-    value = np.zeros(n, dtype=np.uint64)
-    power = np.ones(n, dtype=np.uint64)
     if not n:
-        return value, power
+        return
+    value = np.zeros(n, dtype=np.uint64)
     codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     size = np.fromiter(map(len, words), dtype=np.int64, count=n)
     begin = np.cumsum(size) - size
@@ -42,9 +58,9 @@ def hash_words(words: Sequence[str]) -> tuple[Hashes, Hashes]:
     alive = np.searchsorted(-size[longest_first], -np.arange(1, int(size.max()) + 1), side="right")
     for at, count in enumerate(alive.tolist()):
         which = longest_first[:count]
-        value[which] = value[which] * BASE + mixed[begin[which] + at]
-        power[which] *= BASE
-    return value, power
+        hashes = value[which] * BASE + mixed[begin[which] + at]
+        value[which] = hashes
+        yield which, hashes
 
 
 def _mix(values: Hashes) -> Hashes:
