@@ -16,18 +16,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from clew.algo.select import FEATURES, WEIGHTS, Candidates, State
+from clew.algo.select import FEATURES, ROUNDS, WEIGHTS, Candidates, State
 from clew.options import EmbedOptions
 from clew.query import rank as ranking
 from clew.query.choose import Pool, pool
 from clew.query.engine import IndexEngine
+from clew.types import Floats
 from common import existing, save
 from measure import open_index, work_folder
 from sets import load_sets
@@ -45,9 +46,20 @@ class Example:
     """One question's candidates; ``gold`` (n,) marks the passages wanted, of ``wanted`` in all."""
 
     candidates: Candidates
-    near: NDArray[np.float32]
+    pool: Pool
     gold: NDArray[np.bool_]
     wanted: int
+    _looks: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
+
+    def take(self, state: State, chosen: int, turn: int) -> None:
+        """Do as :func:`clew.algo.select.select` does with a chosen passage."""
+        if chosen not in self._looks:
+            near = self.pool.near(chosen)
+            self._looks[chosen] = (near, self.pool.residual(chosen, near))
+        near, residual = self._looks[chosen]
+        state.take(chosen, near)
+        if turn < ROUNDS and not state.enough():
+            np.maximum(state.residual, residual, out=state.residual)
 
 
 def example(engine: IndexEngine, text: str, gold: frozenset[str], keys: Sequence[str]) -> Example:
@@ -58,18 +70,17 @@ def example(engine: IndexEngine, text: str, gold: frozenset[str], keys: Sequence
     names = lexicon.names(text)
     mass = ranking.restart_walk(space, scores, ranking.node_seeds(space, names))
     asked = {node for name in names for node in name.nodes}
-    found = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked)
-    near = np.array([found.near(i) for i in range(len(found.chunks))])
+    found = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked, lexicon.positions)
     mine = np.array([keys[doc] in gold for doc in space.chunk_doc[found.chunks].tolist()])
-    return Example(found.candidates(mass.chunks, scores.bm25, scores.dense), near, mine, len(gold))
+    return Example(found.candidates(mass.chunks, scores.bm25, scores.dense), found, mine, len(gold))
 
 
 def choose(one: Example, weights: Vector) -> list[int]:
     state, order = State(one.candidates), []
-    for _ in range(min(DEPTH, len(one.gold))):
+    for turn in range(min(DEPTH, len(one.gold))):
         best = int(np.argmax(np.where(state.left, state.features() @ weights, -np.inf)))
         order.append(best)
-        state.take(best, one.near[best])
+        one.take(state, best, turn)
     return order
 
 
@@ -85,11 +96,11 @@ def judge(examples: Sequence[Example], weights: Vector) -> tuple[float, float, f
 
 
 def states(examples: Sequence[Example], weights: Vector) -> tuple[Vector, Vector]:
-    """Return the differences gold − other over the states of the choice, shape (m, 11), and their weights."""
+    """Return the differences gold − other over the states of the choice, shape (m, 9), and their weights."""
     differences, shares = [], []
     for one in examples:
         state = State(one.candidates)
-        for _ in range(DEPTH):
+        for turn in range(DEPTH):
             missing = np.flatnonzero(one.gold & state.left)
             if not len(missing):
                 break
@@ -101,7 +112,7 @@ def states(examples: Sequence[Example], weights: Vector) -> tuple[Vector, Vector
             differences.append(features[wanted] - features[others])
             shares.append(np.full(len(others), 1.0 / max(len(others), 1) / one.wanted))
             best = int(np.argmax(np.where(state.left, score, -np.inf)))
-            state.take(best, one.near[best])
+            one.take(state, best, turn)
     share = np.concatenate(shares)
     return np.concatenate(differences), share / share.sum()
 

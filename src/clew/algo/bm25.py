@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from clew.algo.lookup import locate
 from clew.types import Floats, Hashes, Ints, Longs
 
 # k1 and b of the passages' literature (Anserini's defaults), better here than 1.2 / 0.75 on all four
@@ -27,7 +29,7 @@ def idf(df: Any, total: int) -> Any:
     return np.log1p((total - df + 0.5) / (df + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Postings:
     """V terms over C chunks. ``terms`` (V,) are sorted term hashes; the chunks of term i are
     ``chunk[ptr[i]:ptr[i + 1]]``, ascending, with frequencies ``tf``; ``length`` (C,) counts terms."""
@@ -41,6 +43,11 @@ class Postings:
     @property
     def n_chunks(self) -> int:
         return len(self.length)
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean length of a chunk; 1 if there is none."""
+        return float(self.length.mean()) or 1.0 if len(self.length) else 1.0
 
     def find(self, term: int) -> int:
         """Return a term's position, or -1."""
@@ -64,16 +71,38 @@ def bm25(
 ) -> Floats:
     """Return every chunk's score for the terms at ``positions``, each with its weight, shape (C,)."""
     scores = np.zeros(postings.n_chunks, dtype=np.float32)
-    if not postings.n_chunks:
-        return scores
-    mean = float(postings.length.mean()) or 1.0
     for position, weight in positions:
         where = slice(int(postings.ptr[position]), int(postings.ptr[position + 1]))
         chunks = postings.chunk[where]
-        tf = postings.tf[where].astype(np.float32)
-        norm = k1 * (1.0 - b + b * postings.length[chunks] / mean)
-        scores[chunks] += np.float32(weight * postings.idf(position)) * (tf * (k1 + 1.0) / (tf + norm))
+        scores[chunks] += weight * _gains(postings, position, chunks, postings.tf[where], k1, b)
     return scores
+
+
+def bm25_among(
+    postings: Postings, positions: Iterable[tuple[int, float]], chunks: Ints, *, k1: float = K1, b: float = B
+) -> Floats:
+    """Return the scores of some chunks, ascending, shape (n,): :func:`bm25` at a cost that doesn't grow
+    with the index."""
+    scores = np.zeros(len(chunks), dtype=np.float32)
+    for position, weight in positions:
+        place, held = locate(postings.chunks(position), chunks)
+        tf = postings.tf[int(postings.ptr[position]) + place[held]]
+        scores[held] += weight * _gains(postings, position, chunks[held], tf, k1, b)
+    return scores
+
+
+def _gains(
+    postings: Postings,
+    position: int,
+    chunks: Ints,
+    frequency: np.ndarray[Any, np.dtype[np.uint8]],
+    k1: float,
+    b: float,
+) -> Floats:
+    """Return what a term adds to the scores of chunks that hold it, of the same shape."""
+    tf = frequency.astype(np.float32)
+    norm = k1 * (1.0 - b + b * postings.length[chunks] / postings.mean)
+    return (np.float32(postings.idf(position)) * (tf * (k1 + 1.0) / (tf + norm))).astype(np.float32)
 
 
 def group(

@@ -20,31 +20,35 @@ from numpy.typing import NDArray
 from clew.types import Floats, Ints
 
 
+# The passages chosen first ask for more: a residual question each, at most so many …
+ROUNDS = 2
+# … and none once the chosen ones hold this share of the question's weight.
+ENOUGH = 0.8
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What each feature of a candidate is worth; features are in 0..1.
 
     ``mass``: log mass of the walk, scaled; ``bm25``, ``dense``: scaled scores; ``asked``: it defines
     what the question names; ``coverage``: share of the question's weight that it newly covers;
-    ``named``: it defines what a chosen passage mentions, ``named_near``: … close to the question's
-    words there; ``shares``, ``shares_near``: likewise for a rare node that both mention;
-    ``named_new``, ``shares_new``: products with coverage.
+    ``named``: it defines what a chosen passage mentions; ``shares``: both mention a rare node that the
+    question doesn't name; ``refers``: it mentions what a chosen passage defines and the question
+    doesn't name; ``residual``: its score for the residual questions of the passages chosen first.
     """
 
-    mass: float = 0.32
-    bm25: float = 0.0
+    mass: float = 0.35
+    bm25: float = 0.03
     dense: float = 0.23
-    asked: float = 0.34
-    coverage: float = 0.41
-    named: float = 0.29
-    named_near: float = 0.54
-    shares: float = 0.17
-    shares_near: float = 0.21
-    named_new: float = 0.11
-    shares_new: float = 0.16
+    asked: float = 0.42
+    coverage: float = 0.36
+    named: float = 0.32
+    shares: float = 0.18
+    refers: float = 0.18
+    residual: float = 0.31
 
     def vector(self) -> Floats:
-        """Return the weights in field order, shape (11,)."""
+        """Return the weights in field order, shape (9,)."""
         return np.array(astuple(self), dtype=np.float32)
 
 
@@ -59,8 +63,8 @@ class Candidates:
 
     ``merit`` (n, 4) holds the first four features. ``covers`` (n, q) tells which term a passage
     holds, ``idf`` (q,) the terms' weights. ``mentions``, ``defines`` (n, u) tell which node it
-    mentions or defines; ``rarity`` (u,) is a node's idf scaled to 0..1; ``bridge`` (u,) whether a
-    shared mention of it counts: it is rare and the question doesn't name it.
+    mentions or defines; ``rarity`` (u,) is a node's idf scaled to 0..1; ``unasked`` (u,) whether the
+    question doesn't name it, ``bridge`` (u,) whether a shared mention of it counts: it is rare, too.
     """
 
     merit: Floats
@@ -69,11 +73,12 @@ class Candidates:
     mentions: NDArray[np.bool_]
     defines: NDArray[np.bool_]
     rarity: Floats
+    unasked: NDArray[np.bool_]
     bridge: NDArray[np.bool_]
 
 
 class State:
-    """What is chosen so far, and what it covers, mentions, defines and stands close to."""
+    """What is chosen so far, and what it covers, mentions, defines and still asks for."""
 
     def __init__(self, candidates: Candidates) -> None:
         n, u = candidates.mentions.shape
@@ -82,6 +87,7 @@ class State:
         self.covered = np.zeros(len(candidates.idf), dtype=bool)
         self.mentioned, self.defined = np.zeros(u, dtype=bool), np.zeros(u, dtype=bool)
         self.close = np.zeros(u, dtype=np.float32)
+        self.residual = np.zeros(n, dtype=np.float32)
         self._total = float(candidates.idf.sum()) or 1.0
 
     def take(self, chosen: int, near: Floats) -> None:
@@ -93,28 +99,35 @@ class State:
         self.defined |= c.defines[chosen]
         np.maximum(self.close, near, out=self.close)
 
+    def enough(self) -> bool:
+        """Return whether the chosen passages hold enough of the question to ask no more."""
+        return float(self.candidates.idf[self.covered].sum()) / self._total > ENOUGH
+
     def lead(self) -> Floats:
         """Return how strongly each node leads on, shape (u,): by its rarity, while no chosen passage
         defines it. Five passages that define one thing are as good as one."""
         return (self.candidates.rarity * (self.mentioned & ~self.defined)).astype(np.float32)
 
     def features(self) -> Floats:
-        """Return every candidate's features, shape (n, 11)."""
+        """Return every candidate's features, shape (n, 9)."""
         c, lead = self.candidates, self.lead()
         out = np.empty((len(c.merit), len(FEATURES)), dtype=np.float32)
         out[:, :MERIT] = c.merit
-        gain = (c.covers & ~self.covered) @ c.idf / self._total
-        named, shares = best(c.defines, lead), best(c.mentions, lead * c.bridge)
-        out[:, 4] = gain
-        out[:, 5], out[:, 6] = named, best(c.defines, lead * self.close)
-        out[:, 7], out[:, 8] = shares, best(c.mentions, lead * c.bridge * self.close)
-        out[:, 9], out[:, 10] = gain * named, gain * shares
+        out[:, 4] = (c.covers & ~self.covered) @ c.idf / self._total
+        out[:, 5], out[:, 6] = best(c.defines, lead), best(c.mentions, lead * c.bridge)
+        out[:, 7] = best(c.mentions, (c.rarity * (self.defined & c.unasked)).astype(np.float32))
+        out[:, 8] = self.residual
         return out
 
     def via(self, chosen: int) -> int:
         """Return the node that leads to a passage: the strongest that it defines, else that it shares."""
         c, lead = self.candidates, self.lead() * (0.5 + self.close)
-        for has, value in ((c.defines[chosen], lead), (c.mentions[chosen], lead * c.bridge)):
+        back = c.rarity * (self.defined & c.unasked)
+        for has, value in (
+            (c.defines[chosen], lead),
+            (c.mentions[chosen], lead * c.bridge),
+            (c.mentions[chosen], back),
+        ):
             strength = np.where(has, value, np.float32(0))
             if len(strength) and strength.max() > 0:
                 return int(np.argmax(strength))
@@ -125,7 +138,8 @@ class State:
 class Choice:
     """Positions among the candidates in the order chosen, with each one's score and its parts.
 
-    ``via`` is the node (position in u) through which a chosen passage led to it, or -1.
+    ``via`` is the node (position in u) through which a chosen passage led to it, or -1; ``rounds``
+    counts the residual questions that were asked.
     """
 
     order: Ints
@@ -134,37 +148,51 @@ class Choice:
     coverage: Floats
     named: Floats
     shares: Floats
+    residual: Floats
     via: Ints
+    rounds: int
 
 
 def select(
-    candidates: Candidates, near: Callable[[int], Floats], k: int, weights: Weights = WEIGHTS
+    candidates: Candidates,
+    near: Callable[[int], Floats],
+    residual: Callable[[int, Floats], Floats],
+    k: int,
+    weights: Weights = WEIGHTS,
 ) -> Choice:
     """Choose up to k of n candidates; of equal ones the first.
 
     ``near(i)`` returns for each node how close to the question's words passage i mentions it, in
-    0..1, shape (u,); it is called once for each chosen passage.
+    0..1, shape (u,). ``residual(i, near)`` returns every candidate's score in 0..1, shape (n,), for
+    what passage i leaves open; it is called for the first ROUNDS passages, unless they are enough.
     """
     state, w = State(candidates), weights.vector()
     order: list[int] = []
     rows: list[Floats] = []
     via: list[int] = []
-    for _ in range(min(k, len(candidates.merit))):
+    rounds = 0
+    for turn in range(min(k, len(candidates.merit))):
         worth = state.features() * w
         chosen = int(np.argmax(np.where(state.left, worth.sum(axis=1), -np.inf)))
         order.append(chosen)
         rows.append(worth[chosen])
         via.append(state.via(chosen))
-        state.take(chosen, near(chosen))
+        close = near(chosen)
+        state.take(chosen, close)
+        if turn < ROUNDS and not state.enough():
+            np.maximum(state.residual, residual(chosen, close), out=state.residual)
+            rounds += 1
     worths = np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
     return Choice(
         np.array(order, dtype=np.int32),
         worths.sum(axis=1),
         worths[:, :MERIT].sum(axis=1),
         worths[:, 4],
-        worths[:, [5, 6, 9]].sum(axis=1),
-        worths[:, [7, 8, 10]].sum(axis=1),
+        worths[:, [5, 7]].sum(axis=1),
+        worths[:, 6],
+        worths[:, 8],
         np.array(via, dtype=np.int32),
+        rounds,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algo.fuse import top
+from clew.algo.bm25 import bm25_among
+from clew.algo.fuse import scaled, top
 from clew.algo.lookup import locate
 from clew.algo.select import MERIT, WEIGHTS, Candidates, Choice, Weights, best, select
 from clew.query.space import Space
@@ -17,6 +18,10 @@ WALK_POOL = 100  # candidates from the walk and from the hybrid ranking; all gol
 HYBRID_POOL = 30  # 99 % of the passages of 2wiki, musique and hotpot
 BRIDGE_DF = 30  # a node in more chunks than this doesn't tie two of them together
 NEAR = 6.0  # tokens over which nearness to the question's words falls by e
+# A residual question names this many nodes of the passage: the rarest, and those beside the question's words.
+BRIDGES = 3
+RESIDUAL_DEPTH = 30  # candidates whose scores for a residual question count, scaled to 0..1
+FAR = 0.3  # what a node's rarity counts where it isn't near the question's words at all
 
 
 def pool(mass: Floats, hybrid: Floats) -> Ints:
@@ -37,10 +42,20 @@ class Pool:
     """The candidates of one question with what the choice needs to know of them.
 
     ``chunks`` (n,) ascending; ``nodes`` (u,) the nodes that can tie two of them together, ascending.
+    ``positions`` are the postings' positions of the question's terms, and ``words`` finds those of a name.
     """
 
-    def __init__(self, space: Space, positions: list[int], chunks: Ints, asked: Iterable[int]) -> None:
+    def __init__(
+        self,
+        space: Space,
+        positions: list[int],
+        chunks: Ints,
+        asked: Iterable[int],
+        words: Callable[[str], list[int]],
+    ) -> None:
         self.space = space
+        self.words = words
+        self.positions = positions
         self.chunks = chunks
         mentions, defines = space.mentions[chunks], space.defines[chunks]
         self.nodes = _joints(mentions.indices, defines.indices)
@@ -55,8 +70,8 @@ class Pool:
         self._terms = np.array(positions, dtype=np.int32)[order]
         self._shares = (self.idf / total)[order]
 
-    def candidates(self, mass: Floats, bm25: Floats, dense: Floats | None) -> Candidates:
-        """Return the candidates; ``mass``, ``bm25`` and ``dense`` are of all chunks, shape (C,).
+    def candidates(self, mass: Floats, lexical: Floats, dense: Floats | None) -> Candidates:
+        """Return the candidates; ``mass``, ``lexical`` (BM25) and ``dense`` are of all chunks, shape (C,).
 
         Mass counts by its logarithm, scaled to 0..1 over the candidates: it spans orders of magnitude.
         """
@@ -64,13 +79,22 @@ class Pool:
         span = float(logs.max() - logs.min()) if len(logs) else 0.0
         merit = np.zeros((len(self.chunks), MERIT), dtype=np.float32)
         merit[:, 0] = (logs - logs.min()) / span if span > 0 else 0.0
-        merit[:, 1] = bm25[self.chunks]
+        merit[:, 1] = lexical[self.chunks]
         if dense is not None:
             merit[:, 2] = dense[self.chunks]
         merit[:, 3] = self.asked()
         df = self.space.node_df[self.nodes]
         bridge = (df >= 2) & (df <= BRIDGE_DF) & ~self._asked
-        return Candidates(merit, self.covers, self.idf, self._mentions, self._defines, self._rarity, bridge)
+        return Candidates(
+            merit,
+            self.covers,
+            self.idf,
+            self._mentions,
+            self._defines,
+            self._rarity,
+            ~self._asked,
+            bridge,
+        )
 
     def asked(self) -> Floats:
         """Return for each candidate the rarity of what it defines and the question names, in 0..1."""
@@ -99,11 +123,35 @@ class Pool:
         np.maximum.at(out, place[known], np.minimum(close[known], 1.0))
         return out
 
+    def bridges(self, candidate: int, near: Floats) -> list[int]:
+        """Return the nodes by which a passage leads on, the strongest first: rare, beside the question's
+        words, not defined by the passage itself and not named by the question."""
+        live = self._mentions[candidate] & ~self._defines[candidate] & ~self._asked
+        strength = np.where(live, self._rarity * (FAR + near), np.float32(0))
+        first = np.argsort(-strength, kind="stable")[:BRIDGES]
+        return [int(self.nodes[at]) for at in first.tolist() if strength[at] > 0]
+
+    def residual(self, candidate: int, near: Floats) -> Floats:
+        """Return every candidate's score in 0..1 for what a passage leaves open, shape (n,).
+
+        The residual question has the terms that the passage lacks and the names of its bridges, so
+        that it asks for the second hop ("sibling" and "Natalie Wood" after the film's cast): Qi et
+        al., "Answering Complex Open-domain Questions Through Iterative Query Generation" (2019),
+        without a model. The score is BM25, scaled over the best candidates.
+        """
+        terms = {at for at, held in zip(self.positions, self.covers[candidate], strict=True) if not held}
+        for name in self.space.node_names(self.bridges(candidate, near)).values():
+            terms.update(self.words(name))
+        if not terms:
+            return np.zeros(len(self.chunks), dtype=np.float32)
+        scores = bm25_among(self.space.postings, [(at, 1.0) for at in sorted(terms)], self.chunks)
+        return scaled(scores, RESIDUAL_DEPTH)
+
     def choose(
-        self, mass: Floats, bm25: Floats, dense: Floats | None, k: int, weights: Weights = WEIGHTS
+        self, mass: Floats, lexical: Floats, dense: Floats | None, k: int, weights: Weights = WEIGHTS
     ) -> Choice:
         """Choose up to k passages; see :func:`clew.algo.select.select`."""
-        return select(self.candidates(mass, bm25, dense), self.near, k, weights)
+        return select(self.candidates(mass, lexical, dense), self.near, self.residual, k, weights)
 
 
 def _joints(mentioned: Ints, defined: Ints) -> Ints:

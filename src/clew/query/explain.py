@@ -15,6 +15,7 @@ from clew.text.tokens import normal_words
 from clew.types import Hit, Seed, Step
 
 SHOWN_TERMS = 5
+OPEN = 0.15  # a hit's share for the residual questions that is worth telling: half of the highest
 
 
 def explain(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking) -> tuple[Hit, ...]:
@@ -55,7 +56,8 @@ def _path(
         return ()
     first = _straight(space, mentioning, ranking)
     begin = _over(space, first, mentioning, labels, names, "question", "names") if first >= 0 else ()
-    step = Step(labels[mentioning], "mentions", names[via], mentioning)
+    verb = "defines" if via in space.defined_in(mentioning) else "mentions"
+    step = Step(labels[mentioning], verb, names[via], mentioning)
     return (*begin, step, *_over(space, via, chunk, labels, names)[-1:])
 
 
@@ -122,4 +124,6 @@ def _why(terms: list[str], path: tuple[Step, ...], parts: dict[str, float]) -> s
     elif path:
         verb = "defines" if path[-1].edge == "defined_by" else "mentions"
         reasons.append(f"it {verb} {path[-1].source}, to which a better hit leads")
+    if parts.get("residual", 0.0) >= OPEN:
+        reasons.append("it has what a better hit leaves open")
     return "; ".join(reasons) or "the walk leads here"

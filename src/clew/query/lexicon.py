@@ -13,7 +13,7 @@ from clew.text.tokens import normal_words
 
 # A language counts for a question if this share of the documents is written in it.
 LANGUAGE_SHARE = 0.02
-LONGEST_NAME = 8  # tokens
+LONGEST_NAME = 16  # tokens; as many as a name of the dictionary has
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,14 @@ class IndexLexicon:
         Where names take endings, words that are none as they stand are looked up as forms of defined names.
         """
         words = normal_words(question)
+        sizes = [min(LONGEST_NAME, len(words) - at) for at in range(len(words))]
+        runs = [(at, at + n) for at, size in enumerate(sizes) for n in range(size, 0, -1)]
+        known = self.space.known_names([term_hash("".join(words[at:end])) for at, end in runs])
         found: list[Named] = []
-        at = 0
-        while at < len(words):
-            match = self._longest(words, at)
-            if match is not None:
-                found.append(match)
-            at = match.end if match is not None else at + 1
+        for (at, end), nodes in zip(runs, known, strict=True):
+            if nodes and (not found or at >= found[-1].end):
+                holders = self._holders(words[at:end])
+                found.append(Named(at, end, " ".join(words[at:end]), nodes, holders))
         if inflecting(self.languages):
             found += self._forms(words, found)
         return sorted(found, key=lambda one: one.start)
@@ -92,15 +93,6 @@ class IndexLexicon:
             holders = self._holders(words[start:end])
             out.append(Named(start, end, " ".join(words[start:end]), nodes, holders))
         return out
-
-    def _longest(self, words: list[str], at: int) -> Named | None:
-        for end in range(min(len(words), at + LONGEST_NAME), at, -1):
-            key = "".join(words[at:end])
-            nodes = self.space.named(term_hash(key))
-            if len(nodes):
-                holders = self._holders(words[at:end])
-                return Named(at, end, " ".join(words[at:end]), tuple(nodes.tolist()), holders)
-        return None
 
     def _holders(self, words: list[str]) -> int:
         """Return how many chunks hold all the words, in any order; words that aren't terms don't count."""

@@ -114,7 +114,7 @@ def rank(
     mass = restart_walk(space, scores, seeds)
     clock["walk"] = time.perf_counter()
     asked = {node for name in names for node in name.nodes}
-    candidates = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked)
+    candidates = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked, lexicon.positions)
     choice = candidates.choose(mass.chunks, scores.bm25, scores.dense, k)
     clock["choose"] = time.perf_counter()
     return _chosen(space, scores, mass, candidates, choice, seeds, reason, clock)
@@ -237,6 +237,7 @@ def _chosen(
         "coverage": choice.coverage,
         "named": choice.named,
         "shares": choice.shares,
+        "residual": choice.residual,
     }
     via = {
         int(chunk): int(candidates.nodes[node])

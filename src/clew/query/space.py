@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -174,12 +174,13 @@ class Space:
     def _names(self) -> tuple[NDArray[np.uint64], Ints]:
         return self.reader.array("names.hash"), self.reader.array("names.node")
 
-    def named(self, key_hash: int) -> Ints:
-        """Return the nodes that have a name with this key, ascending."""
+    def known_names(self, keys: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return for each key's hash the nodes that have a name with it, ascending."""
         hashes, nodes = self._names
-        lo = int(np.searchsorted(hashes, np.uint64(key_hash), side="left"))
-        hi = int(np.searchsorted(hashes, np.uint64(key_hash), side="right"))
-        return nodes[lo:hi]
+        wanted = np.array(keys, dtype=np.uint64)
+        lo, hi = np.searchsorted(hashes, wanted, "left"), np.searchsorted(hashes, wanted, "right")
+        pairs = zip(lo.tolist(), hi.tolist(), strict=True)
+        return [tuple(nodes[first:last].tolist()) if first < last else () for first, last in pairs]
 
 
 def _row(table: csr_array[Any, Any], at: int) -> Ints:
