@@ -60,7 +60,11 @@ class IndexEngine:
             "explain": 1000 * (done - ranked),
             "total": 1000 * (done - begin),
         }
-        counts = {"chunks": self.space.n_chunks, "nodes": self.space.n_nodes}
+        counts = {
+            "chunks": self.space.n_chunks,
+            "nodes": self.space.n_nodes,
+            "residual_questions": ranking.rounds,
+        }
         return Retrieval(hits, seeds, ranking.walked, ranking.reason, counts, times)
 
     def _vector(self, question: str) -> Floats | None:

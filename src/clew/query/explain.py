@@ -125,5 +125,5 @@ def _why(terms: list[str], path: tuple[Step, ...], parts: dict[str, float]) -> s
         verb = "defines" if path[-1].edge == "defined_by" else "mentions"
         reasons.append(f"it {verb} {path[-1].source}, to which a better hit leads")
     if parts.get("residual", 0.0) >= OPEN:
-        reasons.append("it has what a better hit leaves open")
+        reasons.append("it answers to what a better hit leaves open")
     return "; ".join(reasons) or "the walk leads here"

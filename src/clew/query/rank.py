@@ -51,7 +51,7 @@ class Ranking:
     """Chunks in rank order with their scores' parts, and what led there.
 
     ``node_seeds`` are the nodes that the question names, with their weights; ``via`` gives for a chunk
-    the node by which a chunk ranked before it led there.
+    the node by which a chunk ranked before it led there. ``rounds`` counts the residual questions.
     """
 
     chunks: Ints
@@ -63,6 +63,7 @@ class Ranking:
     node_seeds: Mapping[int, float] = field(default_factory=dict)
     via: Mapping[int, int] = field(default_factory=dict)
     milliseconds: Mapping[str, float] = field(default_factory=dict)
+    rounds: int = 0
 
 
 def relevance(space: Space, terms: list[int], vector: Floats | None) -> Relevance:
@@ -245,7 +246,8 @@ def _chosen(
         if node >= 0
     }
     found = _seeds(space, scores, seeds)
-    return Ranking(chunks, choice.score, parts, found, True, reason, dict(seeds), via, _took(clock))
+    took = _took(clock)
+    return Ranking(chunks, choice.score, parts, found, True, reason, dict(seeds), via, took, choice.rounds)
 
 
 def _took(clock: dict[str, float]) -> dict[str, float]:

@@ -63,6 +63,29 @@ def test_paths_begin_at_the_question_and_end_at_the_hit(index):
             assert one.target == other.source
 
 
+def test_a_passage_asks_for_what_it_leaves_open(tmp_path):
+    """The film leads to its actors, and of the passages that name one of them the sister's is wanted."""
+    film = "Morva is a film by Odile Brandt. The maid was played by Tessa Quill, the judge by Ivo Lam.\n"
+    (tmp_path / "Morva.md").write_text(f"# Morva\n\n{film}", "utf-8")
+    for town in ("Aarau", "Brügge", "Celle", "Dole", "Eger", "Faro"):
+        text = f"# {town}\n\nTessa Quill and Ivo Lam once spent a summer in {town}, with their dogs.\n"
+        (tmp_path / f"{town}.md").write_text(text, "utf-8")
+    choir = "# A choir\n\nThe sister of Tessa Quill sang in a choir beside the harbour.\n"
+    (tmp_path / "Choir.md").write_text(choir, "utf-8")
+    with Index.build([tmp_path], options=IndexOptions(embed=EmbedOptions(embedder="none"))) as built:
+        answer = built.ask("Where did the sister of the actress who was the maid in Morva sing?", mode="local")
+    hits = answer.trace.hits
+    assert keys(hits[:2]) == ["Morva.md", "Choir.md"]
+    assert hits[1].parts["residual"] > 0.15
+    assert "it answers to what a better hit leaves open" in hits[1].why
+    assert answer.trace.counts["residual_questions"] >= 1
+
+
+def test_no_residual_question_where_the_first_passage_says_all(index):
+    answer = index.ask("Gardens: basil beside tomatoes", mode="local")
+    assert answer.trace.counts["residual_questions"] == 0
+
+
 def test_basic_never_walks(index):
     assert all("walk" not in hit.parts for hit in index.search("Ada Lovelace", mode="basic"))
 
