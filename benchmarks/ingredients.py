@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy.sparse import csr_array
 
+from clew.algo import select as selecting
 from clew.algo.bm25 import Postings
 from clew.algo.fuse import rrf, top
 from clew.algo.select import FEATURES, WEIGHTS, Weights
@@ -150,7 +151,7 @@ def _only_names(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> 
 _restart_walk = ranking.restart_walk
 _ungated = partial(ranking.walk, gate=0.0)
 NO_WEIGHTS = dict.fromkeys(FEATURES, 0.0)
-LINKS = ("named", "named_near", "shares", "shares_near", "named_new", "shares_new")
+LINKS = ("named", "shares", "refers", "residual")
 
 INGREDIENTS = (
     Ingredient("dense vectors", "relevance", setting(ranking, "relevance", _no_dense), vectors=True),
@@ -167,7 +168,8 @@ INGREDIENTS = (
     Ingredient("definitions at all", "walk", undefined),
     Ingredient("the choice of a set", "choice", weights(**{**NO_WEIGHTS, "mass": 1.0})),
     Ingredient("links to the chosen", "choice", weights(**dict.fromkeys(LINKS, 0.0))),
-    Ingredient("nearness", "choice", weights(named_near=0.0, shares_near=0.0)),
+    Ingredient("nearness", "choice", setting(choosing, "FAR", 1e6)),
+    Ingredient("stopping early", "choice", setting(selecting, "ENOUGH", 1.0)),
     *(
         Ingredient(f"feature `{name}`", "choice", weights(**{name: 0.0}), vectors=name == "dense")
         for name in FEATURES

@@ -36,7 +36,7 @@ from sets import load_sets
 Vector = NDArray[np.float64]
 DEPTH = 5
 OTHERS = 12
-ROUNDS = 5
+PASSES = 5
 SHARPNESS = 6.0  # a lead of 1/6 in score is worth one unit of the logistic
 L2 = 0.02
 
@@ -122,7 +122,7 @@ def fit(sets: Sequence[Sequence[Example]], off: Sequence[int] = ()) -> Vector:
     weights = WEIGHTS.vector().astype(np.float64)
     weights[list(off)] = 0
     bounds = [(0.0, 0.0) if i in off else (0.0, None) for i in range(len(FEATURES))]
-    for turn in range(ROUNDS):
+    for turn in range(PASSES):
         parts = [states(examples, weights) for examples in sets]
         rows = np.concatenate([part[0] for part in parts])
         share = np.concatenate([part[1] for part in parts])
@@ -134,7 +134,7 @@ def fit(sets: Sequence[Sequence[Example]], off: Sequence[int] = ()) -> Vector:
             return cost + L2 * len(sets) * float(w @ w), slope + 2 * L2 * len(sets) * w
 
         found = minimize(loss, weights, jac=True, method="L-BFGS-B", bounds=bounds).x
-        weights = found if turn == ROUNDS - 1 else (weights + found) / 2
+        weights = found if turn == PASSES - 1 else (weights + found) / 2
     return weights
 
 

@@ -17,3 +17,11 @@ def locate(ordered: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[np.int6
         return np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=bool)
     place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
     return place, ordered[place] == values
+
+
+def distinct_below(values: NDArray[Any], limit: int) -> NDArray[np.int32]:
+    """Return the distinct values, ascending, of numbers in 0..limit - 1: by marking, which beats sorting
+    where many of them occur."""
+    marks = np.zeros(limit, dtype=bool)
+    marks[values] = True
+    return np.flatnonzero(marks).astype(np.int32)

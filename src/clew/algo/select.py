@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from clew.types import Floats, Ints
 
-
 # The passages chosen first ask for more: a residual question each, at most so many …
 ROUNDS = 2
 # … and none once the chosen ones hold this share of the question's weight.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algo.bm25 import Postings, idf
+from clew.algo.lookup import distinct_below
 from clew.algo.walk import Links
 from clew.ports import Reader
 from clew.types import Document, Floats, Ints
@@ -165,10 +166,15 @@ class Space:
         last = self.reader.array("place.mention_hi")[rows] - base
         return self.reader.array("place.mention_node")[rows], first, last
 
-    def links_among(self, chunks: Ints) -> Links:
-        """Return the weighted graph of some chunks, ascending, with all nodes."""
+    def links_among(self, chunks: Ints) -> tuple[Links, Ints]:
+        """Return the weighted graph of some chunks, ascending, and the nodes in it, ascending."""
         forward = self.links.forward[chunks]
-        return Links(forward, forward.T.tocsr())
+        nodes = distinct_below(forward.indices, self.n_nodes)
+        place = np.empty(self.n_nodes, dtype=np.int32)
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        shape = (len(chunks), len(nodes))
+        here = type(forward)((forward.data, place[forward.indices], forward.indptr), shape=shape)
+        return Links(here, here.T.tocsr()), nodes
 
     @cached_property
     def _names(self) -> tuple[NDArray[np.uint64], Ints]:

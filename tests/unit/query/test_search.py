@@ -73,7 +73,8 @@ def test_a_passage_asks_for_what_it_leaves_open(tmp_path):
     choir = "# A choir\n\nThe sister of Tessa Quill sang in a choir beside the harbour.\n"
     (tmp_path / "Choir.md").write_text(choir, "utf-8")
     with Index.build([tmp_path], options=IndexOptions(embed=EmbedOptions(embedder="none"))) as built:
-        answer = built.ask("Where did the sister of the actress who was the maid in Morva sing?", mode="local")
+        question = "Where did the sister of the actress who was the maid in Morva sing?"
+        answer = built.ask(question, mode="local")
     hits = answer.trace.hits
     assert keys(hits[:2]) == ["Morva.md", "Choir.md"]
     assert hits[1].parts["residual"] > 0.15
