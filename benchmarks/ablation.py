@@ -29,13 +29,13 @@ from sets import RetrievalSet, load_sets, paired
 DEFAULT = "default"
 
 
-def ranked(engine: IndexEngine, mode: str = "auto", vector: Vectors | None = None) -> Method:
-    """Return the product's ranking; each question is embedded once, by ``vector`` if given."""
-    vector = vector or remembered(engine)
+def ranked(engine: IndexEngine, mode: str = "auto", embed: Vectors | None = None) -> Method:
+    """Return the product's ranking; each text is embedded once, by ``embed`` if given."""
+    embed = embed or remembered(engine)
 
     def method(question: str) -> Ints:
         # ranking.rank is looked up at each call: it sees what an ingredient has replaced
-        return ranking.rank(engine.space, engine.lexicon, question, vector(question), KS[-1], mode).chunks
+        return ranking.rank(engine.space, engine.lexicon, question, KS[-1], mode, embed).chunks
 
     return method
 
@@ -43,10 +43,10 @@ def ranked(engine: IndexEngine, mode: str = "auto", vector: Vectors | None = Non
 def ablate(one: RetrievalSet, engine: IndexEngine, limit: int = 0) -> list[dict[str, object]]:
     """Return a row of figures for the default and for each ingredient taken out."""
     questions = one.questions[: limit or None]
-    vector = remembered(engine)
+    embed = remembered(engine)
     for question in questions:
-        vector(question.text)  # so that no row is charged with it
-    methods = {mode: ranked(engine, mode, vector) for mode in ("auto", "local", "basic")}
+        _ = embed is not None and embed(question.text)  # so that no row is charged with it
+    methods = {mode: ranked(engine, mode, embed) for mode in ("auto", "local", "basic")}
     full = ask(engine, methods["auto"], questions)
     rows = [_row(one.name, DEFAULT, "", full, full)]
     for ingredient in INGREDIENTS:

@@ -151,7 +151,8 @@ def _only_names(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> 
 _restart_walk = ranking.restart_walk
 _ungated = partial(ranking.walk, gate=0.0)
 NO_WEIGHTS = dict.fromkeys(FEATURES, 0.0)
-LINKS = ("named", "shares", "refers", "residual")
+RESIDUAL = ("residual", "residual_dense")
+LINKS = ("named", "shares", "refers", *RESIDUAL)
 
 INGREDIENTS = (
     Ingredient("dense vectors", "relevance", setting(ranking, "relevance", _no_dense), vectors=True),
@@ -168,10 +169,11 @@ INGREDIENTS = (
     Ingredient("definitions at all", "walk", undefined),
     Ingredient("the choice of a set", "choice", weights(**{**NO_WEIGHTS, "mass": 1.0})),
     Ingredient("links to the chosen", "choice", weights(**dict.fromkeys(LINKS, 0.0))),
+    Ingredient("residual questions", "choice", weights(**dict.fromkeys(RESIDUAL, 0.0))),
     Ingredient("nearness", "choice", setting(choosing, "FAR", 1e6)),
     Ingredient("stopping early", "choice", setting(selecting, "ENOUGH", 1.0)),
     *(
-        Ingredient(f"feature `{name}`", "choice", weights(**{name: 0.0}), vectors=name == "dense")
+        Ingredient(f"feature `{name}`", "choice", weights(**{name: 0.0}), vectors=name.endswith("dense"))
         for name in FEATURES
         if getattr(WEIGHTS, name) > 0
     ),

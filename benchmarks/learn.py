@@ -28,6 +28,7 @@ from clew.options import EmbedOptions
 from clew.query import rank as ranking
 from clew.query.choose import Pool, pool
 from clew.query.engine import IndexEngine
+from clew.query.residual import Residual
 from clew.types import Floats
 from common import existing, save
 from measure import open_index, work_folder
@@ -63,16 +64,16 @@ class Example:
 
 
 def example(engine: IndexEngine, text: str, gold: frozenset[str], keys: Sequence[str]) -> Example:
-    vector = engine.embedder.embed_question(text) if engine.embedder is not None else None
+    embed = engine.embedder.embed_question if engine.embedder is not None else None
     space, lexicon = engine.space, engine.lexicon
-    terms = lexicon.positions(text)
-    scores = ranking.relevance(space, terms, vector)
+    residual = Residual(space, lexicon, text, embed)
+    scores = ranking.relevance(space, residual.terms, embed(text) if embed is not None else None)
     names = lexicon.names(text)
     mass = ranking.restart_walk(space, scores, ranking.node_seeds(space, names))
     asked = {node for name in names for node in name.nodes}
-    found = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked, lexicon.positions)
+    found = Pool(space, pool(mass.chunks, scores.hybrid), asked, residual)
     mine = np.array([keys[doc] in gold for doc in space.chunk_doc[found.chunks].tolist()])
-    return Example(found.candidates(mass.chunks, scores.bm25, scores.dense), found, mine, len(gold))
+    return Example(found.candidates(mass.chunks, scores.dense), found, mine, len(gold))
 
 
 def choose(one: Example, weights: Vector) -> list[int]:

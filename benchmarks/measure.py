@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from sets import Question, RetrievalSet, interval, recalls
 
 KS = (2, 5, 10)
 Method = Callable[[str], Ints]  # from a question to the passages' positions, best first
-Vectors = Callable[[str], Floats | None]  # from a question to its vector; None without an embedder
+Vectors = Callable[[str], Floats]  # from a text to its unit vector
 
 
 @dataclass(frozen=True)
@@ -81,16 +82,10 @@ def run(
     ]
 
 
-def remembered(engine: IndexEngine) -> Vectors:
-    """Return the index's embedder, asked only once for each question."""
-    seen: dict[str, Floats | None] = {}
-
-    def vector(question: str) -> Floats | None:
-        if question not in seen:
-            seen[question] = engine.embedder.embed_question(question) if engine.embedder is not None else None
-        return seen[question]
-
-    return vector
+def remembered(engine: IndexEngine) -> Vectors | None:
+    """Return the index's embedder, asked only once for each text; None without one."""
+    embedder = engine.embedder
+    return lru_cache(maxsize=None)(embedder.embed_question) if embedder is not None else None
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:

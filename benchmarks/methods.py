@@ -53,8 +53,8 @@ def _walk(engine: IndexEngine, question: str) -> Ints:
 
 def _ranked(mode: str) -> Callable[[IndexEngine, str], Ints]:
     def method(engine: IndexEngine, question: str) -> Ints:
-        vector = _vector(engine, question)
-        return ranking.rank(engine.space, engine.lexicon, question, vector, DEPTH, mode).chunks
+        embed = engine.embedder.embed_question if engine.embedder is not None else None
+        return ranking.rank(engine.space, engine.lexicon, question, DEPTH, mode, embed).chunks
 
     return method
 

@@ -29,22 +29,23 @@ ENOUGH = 0.8
 class Weights:
     """What each feature of a candidate is worth; features are in 0..1.
 
-    ``mass``: log mass of the walk, scaled; ``bm25``, ``dense``: scaled scores; ``asked``: it defines
-    what the question names; ``coverage``: share of the question's weight that it newly covers;
+    ``mass``: log mass of the walk, scaled; ``dense``: scaled cosine; ``asked``: it defines what the
+    question names; ``coverage``: share of the question's weight that it newly covers;
     ``named``: it defines what a chosen passage mentions; ``shares``: both mention a rare node that the
     question doesn't name; ``refers``: it mentions what a chosen passage defines and the question
-    doesn't name; ``residual``: its score for the residual questions of the passages chosen first.
+    doesn't name; ``residual``, ``residual_dense``: its scores, by words and by meaning, for the
+    residual questions of the passages chosen first.
     """
 
-    mass: float = 0.35
-    bm25: float = 0.03
-    dense: float = 0.23
-    asked: float = 0.42
-    coverage: float = 0.36
-    named: float = 0.32
+    mass: float = 0.33
+    dense: float = 0.15
+    asked: float = 0.35
+    coverage: float = 0.37
+    named: float = 0.34
     shares: float = 0.18
     refers: float = 0.18
-    residual: float = 0.31
+    residual: float = 0.25
+    residual_dense: float = 0.13
 
     def vector(self) -> Floats:
         """Return the weights in field order, shape (9,)."""
@@ -53,14 +54,14 @@ class Weights:
 
 WEIGHTS = Weights()
 FEATURES = tuple(field.name for field in fields(Weights))
-MERIT = 4  # the first features are a passage's own; the others depend on what was chosen
+MERIT = 3  # the first features are a passage's own; the others depend on what was chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """n passages over q terms of the question and u nodes that they mention.
 
-    ``merit`` (n, 4) holds the first four features. ``covers`` (n, q) tells which term a passage
+    ``merit`` (n, 3) holds the first three features. ``covers`` (n, q) tells which term a passage
     holds, ``idf`` (q,) the terms' weights. ``mentions``, ``defines`` (n, u) tell which node it
     mentions or defines; ``rarity`` (u,) is a node's idf scaled to 0..1; ``unasked`` (u,) whether the
     question doesn't name it, ``bridge`` (u,) whether a shared mention of it counts: it is rare, too.
@@ -86,7 +87,7 @@ class State:
         self.covered = np.zeros(len(candidates.idf), dtype=bool)
         self.mentioned, self.defined = np.zeros(u, dtype=bool), np.zeros(u, dtype=bool)
         self.close = np.zeros(u, dtype=np.float32)
-        self.residual = np.zeros(n, dtype=np.float32)
+        self.residual = np.zeros((n, 2), dtype=np.float32)
         self._total = float(candidates.idf.sum()) or 1.0
 
     def take(self, chosen: int, near: Floats) -> None:
@@ -112,10 +113,10 @@ class State:
         c, lead = self.candidates, self.lead()
         out = np.empty((len(c.merit), len(FEATURES)), dtype=np.float32)
         out[:, :MERIT] = c.merit
-        out[:, 4] = (c.covers & ~self.covered) @ c.idf / self._total
-        out[:, 5], out[:, 6] = best(c.defines, lead), best(c.mentions, lead * c.bridge)
-        out[:, 7] = best(c.mentions, (c.rarity * (self.defined & c.unasked)).astype(np.float32))
-        out[:, 8] = self.residual
+        out[:, 3] = (c.covers & ~self.covered) @ c.idf / self._total
+        out[:, 4], out[:, 5] = best(c.defines, lead), best(c.mentions, lead * c.bridge)
+        out[:, 6] = best(c.mentions, (c.rarity * (self.defined & c.unasked)).astype(np.float32))
+        out[:, 7:] = self.residual
         return out
 
     def via(self, chosen: int) -> int:
@@ -162,7 +163,7 @@ def select(
     """Choose up to k of n candidates; of equal ones the first.
 
     ``near(i)`` returns for each node how close to the question's words passage i mentions it, in
-    0..1, shape (u,). ``residual(i, near)`` returns every candidate's score in 0..1, shape (n,), for
+    0..1, shape (u,). ``residual(i, near)`` returns every candidate's scores in 0..1, shape (n, 2), for
     what passage i leaves open; it is called for the first ROUNDS passages, unless they are enough.
     """
     state, w = State(candidates), weights.vector()
@@ -186,10 +187,10 @@ def select(
         np.array(order, dtype=np.int32),
         worths.sum(axis=1),
         worths[:, :MERIT].sum(axis=1),
-        worths[:, 4],
-        worths[:, [5, 7]].sum(axis=1),
-        worths[:, 6],
-        worths[:, 8],
+        worths[:, 3],
+        worths[:, [4, 6]].sum(axis=1),
+        worths[:, 5],
+        worths[:, 7:].sum(axis=1),
         np.array(via, dtype=np.int32),
         rounds,
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algo.bm25 import bm25_among
-from clew.algo.fuse import scaled, top
+from clew.algo.fuse import top
 from clew.algo.lookup import locate
 from clew.algo.select import MERIT, WEIGHTS, Candidates, Choice, Weights, best, select
+from clew.query.residual import Residual
 from clew.query.space import Space
 from clew.types import Floats, Ints
 
@@ -20,7 +21,6 @@ BRIDGE_DF = 30  # a node in more chunks than this doesn't tie two of them togeth
 NEAR = 6.0  # tokens over which nearness to the question's words falls by e
 # A residual question names this many nodes of the passage: the rarest, and those beside the question's words.
 BRIDGES = 3
-RESIDUAL_DEPTH = 30  # candidates whose scores for a residual question count, scaled to 0..1
 FAR = 0.3  # what a node's rarity counts where it isn't near the question's words at all
 
 
@@ -42,21 +42,13 @@ class Pool:
     """The candidates of one question with what the choice needs to know of them.
 
     ``chunks`` (n,) ascending; ``nodes`` (u,) the nodes that can tie two of them together, ascending.
-    ``positions`` are the postings' positions of the question's terms, and ``words`` finds those of a name.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        positions: list[int],
-        chunks: Ints,
-        asked: Iterable[int],
-        words: Callable[[str], list[int]],
-    ) -> None:
+    def __init__(self, space: Space, chunks: Ints, asked: Iterable[int], residual: Residual) -> None:
         self.space = space
-        self.words = words
-        self.positions = positions
         self.chunks = chunks
+        self._residual = residual
+        positions = residual.terms
         mentions, defines = space.mentions[chunks], space.defines[chunks]
         self.nodes = _joints(mentions.indices, defines.indices)
         self.covers, self.idf = covers(space, positions, chunks)
@@ -70,8 +62,8 @@ class Pool:
         self._terms = np.array(positions, dtype=np.int32)[order]
         self._shares = (self.idf / total)[order]
 
-    def candidates(self, mass: Floats, lexical: Floats, dense: Floats | None) -> Candidates:
-        """Return the candidates; ``mass``, ``lexical`` (BM25) and ``dense`` are of all chunks, shape (C,).
+    def candidates(self, mass: Floats, dense: Floats | None) -> Candidates:
+        """Return the candidates; ``mass`` and ``dense`` are of all chunks, shape (C,).
 
         Mass counts by its logarithm, scaled to 0..1 over the candidates: it spans orders of magnitude.
         """
@@ -79,10 +71,9 @@ class Pool:
         span = float(logs.max() - logs.min()) if len(logs) else 0.0
         merit = np.zeros((len(self.chunks), MERIT), dtype=np.float32)
         merit[:, 0] = (logs - logs.min()) / span if span > 0 else 0.0
-        merit[:, 1] = lexical[self.chunks]
         if dense is not None:
-            merit[:, 2] = dense[self.chunks]
-        merit[:, 3] = self.asked()
+            merit[:, 1] = dense[self.chunks]
+        merit[:, 2] = self.asked()
         df = self.space.node_df[self.nodes]
         bridge = (df >= 2) & (df <= BRIDGE_DF) & ~self._asked
         return Candidates(
@@ -132,26 +123,13 @@ class Pool:
         return [int(self.nodes[at]) for at in first.tolist() if strength[at] > 0]
 
     def residual(self, candidate: int, near: Floats) -> Floats:
-        """Return every candidate's score in 0..1 for what a passage leaves open, shape (n,).
+        """Return every candidate's scores for what a passage leaves open, shape (n, 2)."""
+        held = compress(self._residual.terms, self.covers[candidate].tolist())
+        return self._residual.scores(self.chunks, held, self.bridges(candidate, near))
 
-        The residual question has the terms that the passage lacks and the names of its bridges, so
-        that it asks for the second hop ("sibling" and "Natalie Wood" after the film's cast): Qi et
-        al., "Answering Complex Open-domain Questions Through Iterative Query Generation" (2019),
-        without a model. The score is BM25, scaled over the best candidates.
-        """
-        terms = {at for at, held in zip(self.positions, self.covers[candidate], strict=True) if not held}
-        for name in self.space.node_names(self.bridges(candidate, near)).values():
-            terms.update(self.words(name))
-        if not terms:
-            return np.zeros(len(self.chunks), dtype=np.float32)
-        scores = bm25_among(self.space.postings, [(at, 1.0) for at in sorted(terms)], self.chunks)
-        return scaled(scores, RESIDUAL_DEPTH)
-
-    def choose(
-        self, mass: Floats, lexical: Floats, dense: Floats | None, k: int, weights: Weights = WEIGHTS
-    ) -> Choice:
+    def choose(self, mass: Floats, dense: Floats | None, k: int, weights: Weights = WEIGHTS) -> Choice:
         """Choose up to k passages; see :func:`clew.algo.select.select`."""
-        return select(self.candidates(mass, lexical, dense), self.near, self.residual, k, weights)
+        return select(self.candidates(mass, dense), self.near, self.residual, k, weights)
 
 
 def _joints(mentioned: Ints, defined: Ints) -> Ints:

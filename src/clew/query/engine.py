@@ -12,7 +12,6 @@ from clew.query.lexicon import IndexLexicon
 from clew.query.model import Retrieval
 from clew.query.rank import rank
 from clew.query.space import Space
-from clew.types import Floats
 
 
 class IndexEngine:
@@ -47,15 +46,13 @@ class IndexEngine:
     def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
         """Rank passages. ``basic`` is hybrid search alone, ``local`` walks the graph, ``auto`` decides."""
         begin = time.perf_counter()
-        vector = self._vector(question)
-        embedded = time.perf_counter()
-        ranking = rank(self.space, self.lexicon, question, vector, k, mode)
+        embed = self.embedder.embed_question if self.embedder is not None else None
+        ranking = rank(self.space, self.lexicon, question, k, mode, embed)
         ranked = time.perf_counter()
         hits = explain(self.space, self.lexicon, question, ranking)
         seeds = label_seeds(self.space, ranking.seeds, hits)
         done = time.perf_counter()
         times = {
-            "embed": 1000 * (embedded - begin),
             **ranking.milliseconds,
             "explain": 1000 * (done - ranked),
             "total": 1000 * (done - begin),
@@ -66,8 +63,3 @@ class IndexEngine:
             "residual_questions": ranking.rounds,
         }
         return Retrieval(hits, seeds, ranking.walked, ranking.reason, counts, times)
-
-    def _vector(self, question: str) -> Floats | None:
-        if self.embedder is None or not question.strip():
-            return None
-        return self.embedder.embed_question(question)

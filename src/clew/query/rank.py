@@ -16,6 +16,7 @@ from clew.algo.select import Choice
 from clew.algo.walk import Walk, walk
 from clew.query.choose import Pool, pool
 from clew.query.lexicon import IndexLexicon, Named
+from clew.query.residual import Embed, Residual
 from clew.query.space import Space
 from clew.types import Floats, Ints, Seed
 
@@ -101,12 +102,16 @@ def node_seeds(space: Space, names: list[Named]) -> dict[int, float]:
 
 
 def rank(
-    space: Space, lexicon: IndexLexicon, question: str, vector: Floats | None, k: int, mode: str
+    space: Space, lexicon: IndexLexicon, question: str, k: int, mode: str, embed: Embed | None = None
 ) -> Ranking:
-    """Rank chunks for a question. ``mode``: basic (hybrid), local (walk), auto (walk if it can help)."""
+    """Rank chunks for a question. ``mode``: basic (hybrid), local (walk), auto (walk if it can help).
+
+    ``embed`` makes a question's unit vector; without it passages are compared by words alone.
+    """
     clock = {"start": time.perf_counter()}
-    terms = lexicon.positions(question)
-    scores = relevance(space, terms, vector)
+    vector = embed(question) if embed is not None and question.strip() else None
+    clock["embed"] = time.perf_counter()
+    scores = relevance(space, lexicon.positions(question), vector)
     clock["hybrid"] = time.perf_counter()
     names = lexicon.names(question)
     seeds = node_seeds(space, names)
@@ -116,8 +121,9 @@ def rank(
     mass = restart_walk(space, scores, seeds)
     clock["walk"] = time.perf_counter()
     asked = {node for name in names for node in name.nodes}
-    candidates = Pool(space, terms, pool(mass.chunks, scores.hybrid), asked, lexicon.positions)
-    choice = candidates.choose(mass.chunks, scores.bm25, scores.dense, k)
+    residual = Residual(space, lexicon, question, embed)
+    candidates = Pool(space, pool(mass.chunks, scores.hybrid), asked, residual)
+    choice = candidates.choose(mass.chunks, scores.dense, k)
     clock["choose"] = time.perf_counter()
     return _chosen(space, scores, mass, candidates, choice, seeds, reason, clock)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algo.bm25 import Postings, idf
-from clew.algo.lookup import distinct_below
+from clew.algo.lookup import distinct_below, locate
 from clew.algo.walk import Links
 from clew.ports import Reader
 from clew.types import Document, Floats, Ints
@@ -60,6 +60,19 @@ class Space:
         if len(self.vectors):
             chunks, first = self._windows
             scores[chunks] = np.maximum.reduceat(self.vectors @ question, first)
+        return scores
+
+    def cosines_among(self, question: Floats, chunks: Ints) -> Floats:
+        """Return the best cosine over its windows of some chunks, ascending, shape (n,)."""
+        scores = np.zeros(len(chunks), dtype=np.float32)
+        known, first = self._windows
+        place, found = locate(known, chunks)
+        if found.any():
+            begin = first[place[found]]
+            size = np.append(first, len(self.vectors))[place[found] + 1] - begin
+            starts = np.cumsum(size) - size
+            rows = np.repeat(begin - starts, size) + np.arange(int(size.sum()))
+            scores[found] = np.maximum.reduceat(self.vectors[rows] @ question, starts)
         return scores
 
     @cached_property

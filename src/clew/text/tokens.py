@@ -76,6 +76,11 @@ def surface_words(text: str) -> list[str]:
     return list(_pattern(text).findall(text))
 
 
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return where each token starts and ends, in characters."""
+    return [match.span() for match in _pattern(text).finditer(text)]
+
+
 def _pattern(text: str) -> re.Pattern[str] | regex.Pattern[str]:
     """Return the fastest pattern that finds the text's tokens."""
     if text.isascii():

@@ -4,13 +4,13 @@ import numpy as np
 
 from clew.algo.select import Candidates, Weights, select
 
-WEIGHTS = Weights(coverage=1.0, named=0.5, shares=0.2, refers=0.3, residual=0.5)
+WEIGHTS = Weights(coverage=1.0, named=0.5, shares=0.2, refers=0.3, residual=0.5, residual_dense=0.25)
 
 
 def candidates(own, covers, mentions, defines, bridge=None, unasked=None):
     u = len(mentions[0])
     return Candidates(
-        np.array([[value, 0, 0, 0] for value in own], dtype=np.float32),
+        np.array([[value, 0, 0] for value in own], dtype=np.float32),
         np.array(covers, dtype=bool),
         np.ones(len(covers[0]), dtype=np.float32),
         np.array(mentions, dtype=bool),
@@ -26,7 +26,7 @@ def nowhere(_):
 
 
 def nothing(*_):
-    return np.zeros(1, dtype=np.float32)
+    return np.zeros((1, 2), dtype=np.float32)
 
 
 def test_coverage_prefers_what_is_new():
@@ -49,7 +49,7 @@ def test_a_residual_question_decides_between_two_names():
 
     def residual(i, near):
         asked.append((i, near.tolist()))
-        return np.array([0.0, 0.0, 1.0] if i == 0 else [0.0, 0.0, 0.0], dtype=np.float32)
+        return np.array([[0, 0], [0, 0], [1, 0.5] if i == 0 else [0, 0]], dtype=np.float32)
 
     def near(i):
         return np.array([0.0, 1.0] if i == 0 else [0.0, 0.0], dtype=np.float32)
@@ -59,7 +59,7 @@ def test_a_residual_question_decides_between_two_names():
     assert choice.order.tolist() == [0, 2, 1]
     assert asked == [(0, [0.0, 1.0]), (2, [0.0, 0.0])], "one for each of the first two passages"
     assert choice.rounds == 2
-    np.testing.assert_allclose(choice.residual, [0.0, 0.5, 0.0])
+    np.testing.assert_allclose(choice.residual, [0.0, 0.625, 0.0])
 
 
 def test_no_residual_question_where_the_first_passages_hold_enough():
@@ -88,7 +88,7 @@ def test_ties_and_sizes():
     pool = candidates([0.5, 0.5], [[0], [0]], [[0], [0]], [[0], [0]])
     assert select(pool, nowhere, nothing, 5, WEIGHTS).order.tolist() == [0, 1]
     empty = Candidates(
-        np.zeros((0, 4), dtype=np.float32),
+        np.zeros((0, 3), dtype=np.float32),
         np.zeros((0, 0), dtype=bool),
         np.zeros(0, dtype=np.float32),
         np.zeros((0, 0), dtype=bool),

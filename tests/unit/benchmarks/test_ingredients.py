@@ -17,8 +17,8 @@ def parts_of(engine, questions):
     ranking = importlib.import_module("clew.query.rank")
     found = []
     for question in questions:
-        vector = engine.embedder.embed_question(question.text) if engine.embedder else None
-        one = ranking.rank(engine.space, engine.lexicon, question.text, vector, 10, "auto")
+        embed = engine.embedder.embed_question if engine.embedder else None
+        one = ranking.rank(engine.space, engine.lexicon, question.text, 10, "auto", embed)
         parts = [one.parts[name] for name in sorted(one.parts)]
         found.append((one.chunks.tolist(), one.walked, one.scores.tolist(), np.array(parts).tolist()))
     return found
