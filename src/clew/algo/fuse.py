@@ -14,14 +14,19 @@ RRF_K = 60  # Cormack, Clarke & Büttcher, "Reciprocal Rank Fusion" (2009)
 def top(scores: Floats, k: int) -> Ints:
     """Return the positions of the k highest scores, best first; of equal ones the lower position first."""
     n = len(scores)
-    if k < n:
-        # argpartition alone would break ties at the edge by chance: take all that tie with the k-th
-        edge = np.partition(scores, n - k)[n - k]
-        candidates = np.flatnonzero(scores >= edge)
-    else:
+    candidates = np.flatnonzero(scores > 0)  # most of an index has no score at all
+    if len(candidates) < k:
         candidates = np.arange(n)
+    if k < len(candidates):
+        # argpartition alone would break ties at the edge by chance: take all that tie with the k-th
+        candidates = candidates[scores[candidates] >= _highest(scores[candidates], k)]
     order = np.lexsort((candidates, -scores[candidates]))
     return candidates[order[:k]].astype(np.int32)
+
+
+def _highest(scores: Floats, k: int) -> float:
+    """Return the k-th highest of at least k scores."""
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
 def scaled(scores: Floats, depth: int = 100) -> Floats:
@@ -32,11 +37,10 @@ def scaled(scores: Floats, depth: int = 100) -> Floats:
     """
     if not len(scores):
         return scores.astype(np.float32)
-    high = float(scores.max())
+    high, low = float(scores.max()), float(scores.min())
     if len(scores) > depth:
-        low = float(np.partition(scores, len(scores) - depth)[len(scores) - depth])
-    else:
-        low = float(scores.min())
+        some = scores[scores > 0] if low == 0 else scores
+        low = _highest(some, depth) if len(some) >= depth else low
     if high <= low:
         return (scores > 0).astype(np.float32) if high > 0 else np.zeros(len(scores), dtype=np.float32)
     out: Floats = np.clip((scores - low) / (high - low), 0.0, 1.0).astype(np.float32)

@@ -18,7 +18,7 @@ def test_top_breaks_ties_by_position():
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.integers(0, 5), max_size=30), st.integers(1, 40))
+@given(st.lists(st.integers(-2, 5), max_size=30), st.integers(1, 40))
 def test_top_is_a_stable_sort(values, k):
     expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:k]
     assert top(floats(values), k).tolist() == expected
@@ -30,6 +30,15 @@ def test_scaled_is_one_at_the_top_and_zero_below_the_depth():
     assert scaled(floats([0, 0])).tolist() == [0, 0]
     assert scaled(floats([2, 2])).tolist() == [1, 1]
     assert scaled(floats([])).shape == (0,)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-2, 5), min_size=1, max_size=30), st.integers(1, 40))
+def test_scaled_has_its_floor_at_the_depth(values, depth):
+    floor = sorted(values, reverse=True)[min(depth, len(values)) - 1]
+    high = max(values)
+    expected = [min(max((v - floor) / (high - floor), 0), 1) if high > floor else v > 0 for v in values]
+    np.testing.assert_allclose(scaled(floats(values), depth), [float(v) for v in expected], rtol=1e-6)
 
 
 def test_rrf_adds_reciprocal_ranks():
