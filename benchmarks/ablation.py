@@ -5,7 +5,8 @@
 A cell is the change of Recall@5 in points against the default on the same questions; * marks a change whose
 95 % paired bootstrap interval leaves out 0. The file of results also holds Recall@2 and @10, the share of
 questions with all gold among the first five, and the intervals. Times are medians of
-ranking alone, the question's vector being given, over all threads: a busy machine doesn't lengthen them.
+ranking over all threads, the question's vector being given and those of residual questions where another row
+has asked them too: a busy machine doesn't lengthen them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def ablate(one: RetrievalSet, engine: IndexEngine, limit: int = 0) -> list[dict[
     questions = one.questions[: limit or None]
     embed = remembered(engine)
     for question in questions:
-        _ = embed is not None and embed(question.text)  # so that no row is charged with it
+        if embed is not None:
+            embed(question.text)  # so that no row is charged with it
     methods = {mode: ranked(engine, mode, embed) for mode in ("auto", "local", "basic")}
     full = ask(engine, methods["auto"], questions)
     rows = [_row(one.name, DEFAULT, "", full, full)]
