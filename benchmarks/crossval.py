@@ -24,6 +24,7 @@ from unittest.mock import patch
 import numpy as np
 
 from ablation import ranked
+from clew.algo import select as selecting
 from clew.algo.select import Weights
 from clew.algo.walk import DAMPING, GATE
 from clew.options import EmbedOptions
@@ -61,7 +62,7 @@ class Setting:
             return walk_with(self.name.lower(), value)
         if self.name == "DEFINES":
             return linked(spaces, "DEFINES", value)
-        module = choosing if hasattr(choosing, self.name) else ranking
+        module = next(one for one in (selecting, choosing, ranking) if hasattr(one, self.name))
         return setting(module, self.name, value)
 
 
@@ -83,6 +84,7 @@ def _settings() -> tuple[Setting, ...]:
         Setting("DAMPING", DAMPING, tuple(sorted({DAMPING, 0.5, 0.6, 0.8}))),
         one(spaces, "DEFINES", 2.0, 10.0),
         one(choosing, "NEAR", 3.0, 12.0),
+        one(selecting, "ENOUGH", 0.6, 1.0),
     )
 
 

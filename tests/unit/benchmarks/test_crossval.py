@@ -65,6 +65,7 @@ def test_each_value_takes_effect_and_the_default_is_back_afterwards(crossval, en
     ranking = importlib.import_module("clew.query.rank")
     choosing = importlib.import_module("clew.query.choose")
     places = {"DEFINES": importlib.import_module("clew.query.space"), "NEAR": choosing}
+    places["ENOUGH"] = importlib.import_module("clew.algo.select")
 
     def current(one):
         if one.name in ("GATE", "DAMPING"):
