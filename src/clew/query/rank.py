@@ -20,7 +20,7 @@ from clew.query.residual import Embed, Residual
 from clew.query.space import Space
 from clew.types import Floats, Ints, Seed
 
-DENSE_WEIGHT = 0.4  # against 0.6 for BM25; see docs/benchmarks.md
+DENSE_WEIGHT = 0.5  # against 0.5 for BM25; chosen over eleven sets of four kinds: docs/benchmarks.md
 NODE_SHARE = 0.02  # nodes mentioned in more of the chunks than this lead everywhere, so nowhere
 NODE_FLOOR = 2  # … but in a small index a node in this many chunks is still specific
 # A name in the question is a node's only if the node is meant in this share of the chunks that hold the
