@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A process takes about a second of work to start (imports, the model of languages, words that another
 # has seen already): with fewer bytes for each it would gain nothing.
-LEAST_BYTES = 1_500_000
+LEAST_BYTES = 3_000_000
 MOST_WORKERS = 60  # Windows waits for 61 processes at most
 AHEAD = 2  # batches that wait for each process, so that none waits for this one
 # The tokenizers library would use every core from every process.
