@@ -50,17 +50,17 @@ class Example:
     pool: Pool
     gold: NDArray[np.bool_]
     wanted: int
-    _looks: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
+    _looks: dict[tuple[int, int], tuple[Floats, Floats]] = field(default_factory=dict)
 
     def take(self, state: State, chosen: int, turn: int) -> None:
         """Do as :func:`clew.algo.select.select` does with a chosen passage."""
-        if chosen not in self._looks:
+        state.take(chosen)
+        if turn >= ROUNDS or state.enough():
+            return
+        if (chosen, turn) not in self._looks:
             near = self.pool.near(chosen)
-            self._looks[chosen] = (near, self.pool.residual(chosen, near))
-        near, residual = self._looks[chosen]
-        state.take(chosen, near)
-        if turn < ROUNDS and not state.enough():
-            np.maximum(state.residual, residual, out=state.residual)
+            self._looks[chosen, turn] = (near, self.pool.residual(chosen, near, turn))
+        state.ask(*self._looks[chosen, turn])
 
 
 def example(engine: IndexEngine, text: str, gold: frozenset[str], keys: Sequence[str]) -> Example:

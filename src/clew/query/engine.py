@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from clew.ports import Embedder, Reader
-from clew.query.explain import explain, label_seeds
+from clew.query.explain import explain
 from clew.query.lexicon import IndexLexicon
 from clew.query.model import Retrieval
 from clew.query.rank import rank
@@ -49,8 +49,7 @@ class IndexEngine:
         embed = self.embedder.embed_question if self.embedder is not None else None
         ranking = rank(self.space, self.lexicon, question, k, mode, embed)
         ranked = time.perf_counter()
-        hits = explain(self.space, self.lexicon, question, ranking)
-        seeds = label_seeds(self.space, ranking.seeds, hits)
+        hits, seeds = explain(self.space, self.lexicon, question, ranking)
         done = time.perf_counter()
         times = {
             **ranking.milliseconds,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,21 +17,30 @@ SHOWN_TERMS = 5
 OPEN = 0.15  # a hit's share for the residual questions that is worth telling: half of the highest
 
 
-def explain(space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking) -> tuple[Hit, ...]:
-    """Return the hits of a ranking with their documents, reasons and paths."""
+def explain(
+    space: Space, lexicon: IndexLexicon, question: str, ranking: Ranking
+) -> tuple[tuple[Hit, ...], tuple[Seed, ...]]:
+    """Return the hits of a ranking with their documents, reasons and paths, and its seeds with the place of
+    each passage as its label, as nodes have their names. All passages are read in one query: about 2 ms."""
     order = ranking.chunks.tolist()
-    chunks = space.reader.chunks(order)
-    documents = space.documents({chunk.doc for chunk in chunks})
-    labels = {chunk.chunk: f"{documents[chunk.doc].location}:{chunk.start_line}" for chunk in chunks}
+    seeding = [seed.position for seed in ranking.seeds if seed.kind == "chunk"]
+    read = space.reader.chunks(list(dict.fromkeys([*order, *seeding])))
+    chunks = {chunk.chunk: chunk for chunk in read}
+    documents = space.documents({chunk.doc for chunk in read})
+    labels = {at: f"{documents[one.doc].location}:{one.start_line}" for at, one in chunks.items()}
     names = space.node_names({*ranking.node_seeds, *ranking.via.values()})
     terms = _matched_terms(space, lexicon, question, ranking)
     hits = []
-    for place, chunk in enumerate(chunks):
+    for place, at in enumerate(order):
         parts = {name: float(values[place]) for name, values in ranking.parts.items()}
-        path = _path(space, chunk.chunk, order[:place], labels, names, ranking)
+        path = _path(space, at, order[:place], labels, names, ranking)
         why = _why(terms[place], path, parts)
+        chunk = chunks[at]
         hits.append(Hit(chunk, documents[chunk.doc], float(ranking.scores[place]), parts, why, path))
-    return tuple(hits)
+    seeds = (
+        replace(seed, label=labels[seed.position]) if seed.kind == "chunk" else seed for seed in ranking.seeds
+    )
+    return tuple(hits), tuple(seeds)
 
 
 def _path(
@@ -96,20 +104,6 @@ def _written(lexicon: IndexLexicon, question: str) -> dict[str, str]:
         for term in lexicon.question_terms(word):
             out.setdefault(term, word)
     return out
-
-
-def label_seeds(space: Space, seeds: Iterable[Seed], hits: Sequence[Hit]) -> tuple[Seed, ...]:
-    """Return the seeds with the place of each passage as its label, as nodes have their names."""
-    seeds = tuple(seeds)
-    places = {hit.chunk.chunk: f"{hit.document.location}:{hit.chunk.start_line}" for hit in hits}
-    wanted = [seed.position for seed in seeds if seed.kind == "chunk" and seed.position not in places]
-    if wanted:
-        chunks = space.reader.chunks(wanted)
-        documents = space.documents({chunk.doc for chunk in chunks})
-        places |= {one.chunk: f"{documents[one.doc].location}:{one.start_line}" for one in chunks}
-    return tuple(
-        replace(seed, label=places[seed.position]) if seed.kind == "chunk" else seed for seed in seeds
-    )
 
 
 def _why(terms: list[str], path: tuple[Step, ...], parts: dict[str, float]) -> str:

@@ -60,9 +60,9 @@ class Residual:
                 last = word.end
         return f"{out} {name}".strip()
 
-    def scores(self, chunks: Ints, held: Iterable[int], nodes: list[int]) -> Floats:
+    def scores(self, chunks: Ints, held: Iterable[int], nodes: list[int], *, meaning: bool) -> Floats:
         """Return how well chunks, ascending, answer a residual question, by words and by meaning, each in
-        0..1, shape (n, 2).
+        0..1, shape (n, 2); 0 by meaning if it isn't asked for.
 
         ``held`` are the positions of the question's terms that the passage holds, and ``nodes`` those to
         which it leads, the strongest first. All of them are looked for by their words; embedded is the
@@ -76,6 +76,6 @@ class Residual:
         if wanted:
             terms = [(at, 1.0) for at in sorted(wanted)]
             out[:, 0] = scaled(bm25_among(self.space.postings, terms, chunks), DEPTH)
-        if self.embed is not None and (text := self.text(kept, names[0] if names else "")):
+        if meaning and self.embed is not None and (text := self.text(kept, names[0] if names else "")):
             out[:, 1] = scaled(self.space.cosines_among(self.embed(text), chunks), DEPTH)
         return out

@@ -47,8 +47,8 @@ def test_what_a_chosen_passage_names_comes_next():
 def test_a_residual_question_decides_between_two_names():
     asked = []
 
-    def residual(i, near):
-        asked.append((i, near.tolist()))
+    def residual(i, near, turn):
+        asked.append((i, near.tolist(), turn))
         return np.array([[0, 0], [0, 0], [1, 0.5] if i == 0 else [0, 0]], dtype=np.float32)
 
     def near(i):
@@ -57,7 +57,7 @@ def test_a_residual_question_decides_between_two_names():
     pool = candidates([1.0, 0.2, 0.2], [[1, 0]] * 3, [[1, 1], [0, 0], [0, 0]], [[0, 0], [1, 0], [0, 1]])
     choice = select(pool, near, residual, 3, WEIGHTS)
     assert choice.order.tolist() == [0, 2, 1]
-    assert asked == [(0, [0.0, 1.0]), (2, [0.0, 0.0])], "one for each of the first two passages"
+    assert asked == [(0, [0.0, 1.0], 0), (2, [0.0, 0.0], 1)], "one for each of the first two passages"
     assert choice.rounds == 2
     np.testing.assert_allclose(choice.residual, [0.0, 0.625, 0.0])
 
