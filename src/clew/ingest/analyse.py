@@ -12,6 +12,7 @@ from clew.ingest.documents import Failures, Items, Work
 from clew.ingest.workers import spread
 from clew.options import IndexOptions
 from clew.ports import Cache, Extractor, Progress, Tokenizer
+from clew.text.language import preload
 from clew.text.tokens import normal_words
 from clew.types import Analysis, Problem, RawDocument
 
@@ -41,6 +42,8 @@ def analyse(
     hashes = [content_hash(raw.data) for raw in ordered]
     keys = [make_id(digest, raw.media_type, suffix) for digest, raw in zip(hashes, ordered, strict=True)]
     found, missing = _look_up(ordered, hashes, keys, cache)
+    if missing and options.language == "auto":
+        preload()
     count = Counter(keys)
     progress.advance(sum(count[key] for key in found))
     failed: Failures = {}

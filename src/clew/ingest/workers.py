@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
 
     from loky import ProcessPoolExecutor
 
-# A process takes about a second of work to start (imports, the model of languages, words that another
-# has seen already): with fewer bytes for each it would gain nothing.
-LEAST_BYTES = 3_000_000
+# A process takes one to two seconds to start (imports, the model of languages, words that another has
+# seen already), in which this one reads a megabyte or two: with fewer bytes for each it would gain nothing.
+LEAST_BYTES = 2_000_000
 MOST_WORKERS = 60  # Windows waits for 61 processes at most
 AHEAD = 2  # batches that wait for each process, so that none waits for this one
 # The tokenizers library would use every core from every process.
@@ -51,7 +50,8 @@ _Sent = tuple[dict[str, bytes], dict[str, Analysis], Failures]
 def spread(
     work: Work, batches: Sequence[Items], codec: AnalysisCodec | None, workers: int, progress: Progress
 ) -> Iterator[Done]:
-    """Yield the batches' results in order. ``workers`` is the number of processes, 0 that of the cores."""
+    """Yield the batches' results in order. ``workers`` is the number of processes, this one among them; 0
+    is that of the cores."""
     done = 0
     for result in _in_processes(work, batches, codec, workers, progress):
         done += 1
@@ -75,13 +75,12 @@ def _in_processes(
     if n < 2 or recipe is None:
         return
     try:
-        pool = loky.ProcessPoolExecutor(n, initializer=_begin, env=ENVIRONMENT)
+        pool = loky.ProcessPoolExecutor(n - 1, initializer=_begin, env=ENVIRONMENT)
     except (OSError, ImportError, NotImplementedError, RuntimeError):
         return  # a system without semaphores, or a process that may have no children
     whole = False
     try:
-        for sent in _results(pool, recipe, batches, AHEAD * n):
-            yield _received(sent, codec)
+        yield from _Shared(pool, recipe, work, codec, batches).results(AHEAD * (n - 1))
         whole = True
     except Exception as error:
         progress.note(f"Another process failed ({type(error).__name__}): documents are read in this one now.")
@@ -100,18 +99,46 @@ def _pickled(work: Work, codec: AnalysisCodec | None) -> bytes | None:
     return pickled
 
 
-def _results(
-    pool: ProcessPoolExecutor, recipe: bytes, batches: Sequence[Items], ahead: int
-) -> Iterator[_Sent]:
-    rest = iter(batches)
-    with _uninterrupted():
-        waiting: deque[Future[_Sent]] = deque(
-            pool.submit(_run, recipe, batch) for batch in islice(rest, ahead)
-        )
-    while waiting:
-        sent = waiting.popleft().result()
-        waiting.extend(pool.submit(_run, recipe, batch) for batch in islice(rest, 1))
-        yield sent
+class _Shared:
+    """Batches that a pool and this process read together, each taking the next that nobody has."""
+
+    def __init__(
+        self,
+        pool: ProcessPoolExecutor,
+        recipe: bytes,
+        work: Work,
+        codec: AnalysisCodec | None,
+        batches: Sequence[Items],
+    ) -> None:
+        self._pool, self._recipe, self._work, self._codec = pool, recipe, work, codec
+        self._batches = batches
+        self._next = 0
+        self._sent: dict[int, Future[_Sent]] = {}
+        self._done: dict[int, Done] = {}
+
+    def results(self, ahead: int) -> Iterator[Done]:
+        """Yield the results in order, keeping ``ahead`` batches sent and not done."""
+        with _uninterrupted():
+            self._send(ahead)
+        for number in range(len(self._batches)):
+            while number not in self._done:
+                self._send(ahead)
+                if number in self._sent and (self._sent[number].done() or self._next == len(self._batches)):
+                    self._done[number] = _received(self._sent.pop(number).result(), self._codec)
+                else:
+                    taken = self._take()
+                    self._done[taken] = Done(*self._work.analyse(self._batches[taken]))
+            yield self._done.pop(number)
+
+    def _take(self) -> int:
+        self._next += 1
+        return self._next - 1
+
+    def _send(self, ahead: int) -> None:
+        waiting = sum(not future.done() for future in self._sent.values())
+        for _ in range(min(ahead - waiting, len(self._batches) - self._next)):
+            number = self._take()
+            self._sent[number] = self._pool.submit(_run, self._recipe, self._batches[number])
 
 
 def _received(sent: _Sent, codec: AnalysisCodec | None) -> Done:

@@ -22,6 +22,7 @@ UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$")
 ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\d{1,9}[.)])(?:\s+|$)(?:\[[ xX/-]\]\s+)?")
 QUOTE = re.compile(r"\s{0,3}(?:>\s?)+")
+QUOTED = re.compile(rf"{QUOTE.pattern}\s*")
 CALLOUT = re.compile(r"\[![^\]\n]*\]")
 DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-*:?\s*)+$")
 # Lines that hold no statement: link definitions, HTML, template directives, attribute lists.
@@ -53,7 +54,7 @@ def units(text: str, *, markdown: bool = True) -> list[Unit]:
             found.append(Unit(kind, start, end, block))
             continue
         for begin, until in _whole_links(text[start:end]):
-            mark = QUOTE.match(text, start + begin, start + until)  # of a line in the middle of a quote
+            mark = QUOTED.match(text, start + begin, start + until)  # of a line in the middle of a quote
             begin = mark.end() if mark else start + begin
             if begin < start + until:
                 found.append(Unit("sentence", begin, start + until, block))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clew.text.units import source_span, units
@@ -100,6 +100,7 @@ def test_items_are_blocks_of_their_own():
 
 
 @settings(max_examples=200, deadline=None)
+@example(". >  1")
 @given(st.text(alphabet="ab. \n#>-`|*1:é中。\t[]<!{~=", max_size=120))
 def test_units_are_disjoint_ascending_and_inside(text):
     at = 0
