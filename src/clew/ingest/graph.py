@@ -10,6 +10,7 @@ import numpy as np
 from clew.ids import make_id
 from clew.ingest.casing import read_casing
 from clew.ingest.dictionary import find_names, make_names
+from clew.ingest.glosses import add_glosses
 from clew.ingest.link import Edges, make_edges
 from clew.ingest.links import resolve_links
 from clew.ingest.mentions import Mentions, find_mentions
@@ -20,6 +21,7 @@ from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
 from clew.ingest.topics import find_topics
+from clew.ingest.usual import without_names, without_phrases
 from clew.ingest.variants import add_acronyms, add_variants
 from clew.ports import Progress
 from clew.types import Floats, Ints
@@ -39,10 +41,12 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     line = Line(corpus)
     casing = read_casing(line)
     links = resolve_links(corpus)
-    named = _worthwhile(line, find_name_candidates(line, casing))
+    named = _worthwhile(line, without_names(line, casing, find_name_candidates(line, casing)))
     words = Words(line, casing) if line.size and corpus.n_chunks else None
-    topics, phrases = find_topics(line, words), find_phrases(line, casing, words)
+    topics = find_topics(line, words)
+    phrases = without_phrases(line, find_phrases(line, casing, words))
     register = resolve(line, links, named, topics, phrases)
+    add_glosses(register, line)
     add_acronyms(register, line)
     add_variants(register, line, casing)
     names = make_names(spellings(register))

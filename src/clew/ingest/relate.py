@@ -140,6 +140,8 @@ def _same(register: Register, number: Ints) -> Statements:
 # one too. The edge weighs as much as that share, times LAST_WORD, or more where the long name is defined.
 LAST_WORD_SHARE = 0.5
 LAST_WORD, LAST_WORD_DEFINED = 0.6, 0.8
+# A defined name with initials is a person's: notes on others use the last word alone without the long name.
+INITIALS = 0.5
 
 
 def _last_words(line: Line, register: Register, number: Ints, mentions: Mentions) -> Statements:
@@ -158,6 +160,19 @@ def _last_words(line: Line, register: Register, number: Ints, mentions: Mentions
     kinds = [(at, entry.kind) for at, entry in zip(number.tolist(), register.entries, strict=True)]
     defined[[at for at, kind in kinds if at >= 0 and kind in ("document", "person")]] = True
     weight = share * np.where(defined[long], LAST_WORD_DEFINED, LAST_WORD)
-    keep = share >= LAST_WORD_SHARE
+    initials = np.isin(long, _with_initials(register, number)) & defined[long]
+    weight[initials] = np.maximum(weight[initials], INITIALS)
+    keep = (share >= LAST_WORD_SHARE) | initials
     ends = short[keep].astype(np.int32), long[keep].astype(np.int32)
     return state("same_as", *ends, weight[keep].astype(np.float32))
+
+
+def _with_initials(register: Register, number: Ints) -> list[int]:
+    """Return the nodes that have a name with a word of one letter before its last."""
+    return sorted(
+        {
+            int(number[at])
+            for (at, _), words in register.spellings.items()
+            if any(len(word) == 1 and word.isalpha() for word in words[:-1])
+        }
+    )

@@ -22,8 +22,8 @@ def inflected(one: str, other: str, language: str) -> bool:
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    if len(short) < LEAST_LETTERS:
-        return False
+    if len(short) < LEAST_LETTERS:  # "net", "nets", but no case endings on so short a word
+        return language not in INFLECTS_NAMES and len(short) == LEAST_LETTERS - 1 and long[:-1] == short
     rest = REST_NAMES if language in INFLECTS_NAMES else REST_PLURAL
     if language == "ar":  # the article and conjunctions stand before the word
         return True

@@ -2,10 +2,10 @@
 
 Notes seldom ask, so that in them "what" or «скільки» is as rare as a name, and idf can't tell which word of a
 question it is about. Function words are a closed class in every language: stop words of 58 languages
-(stopwords-iso) and what people say around the thing that they ask about (``asking`` in ``wording.json``) make
-a background. It only lowers weights, and a language without one is judged by the notes' own
-statistics. Questions for everything (``whole``) are compared with a question by words where the embedder
-doesn't read its language, or there is none.
+(stopwords-iso), others that these lists lack (``common`` in ``wording.json``) and what people say around the
+thing that they ask about (``asking``) make a background. It only lowers weights, and keeps such words from
+becoming names; a language without one is judged by the notes' own statistics. Questions for everything
+(``whole``) are compared with a question by words where no embedder reads its language.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def everyday(language: str) -> frozenset[str]:
     from stopwordsiso import has_lang, stopwords  # reads 200 kB: only a question needs it
 
     known = stopwords(language) if has_lang(language) else set()
-    asking = _phrases("asking", language)
+    asking = [*_phrases("asking", language), *_phrases("common", language)]
     spaced = {word for phrase in [*known, *asking] for word in normal_words(phrase) if not is_single(word)}
     whole = {"".join(normal_words(phrase)) for phrase in [*known, *asking]}
     return frozenset(spaced | {word for word in whole if word and is_single(word[0])})
@@ -54,13 +54,18 @@ def is_everyday(words: Sequence[str], languages: Iterable[str]) -> list[bool]:
     Characters of scripts without spaces are, where the longest everyday word from there covers them.
     """
     known = [everyday(language) for language in languages]
-    out = [not is_single(word) and any(word in one for one in known) for word in words]
+    out = [not is_single(word) and any(_bare(word, one) in one for one in known) for word in words]
     at = 0
     while at < len(words):
         size = _covered(words, at, known) if is_single(words[at]) else 0
         out[at : at + size] = [True] * size
         at += max(size, 1)
     return out
+
+
+def _bare(word: str, known: frozenset[str]) -> str:
+    """Return an Arabic word without a prefixed "and", unless it is known with it."""
+    return word[1:] if word[0] == "و" and len(word) > 2 and word not in known else word
 
 
 def _covered(words: Sequence[str], at: int, known: Sequence[frozenset[str]]) -> int:

@@ -47,3 +47,7 @@ def test_the_longest_everyday_word_of_a_script_without_spaces_counts():
 )
 def test_questions_for_everything_are_like_each_other(language, near, far):
     assert like_whole(near, language) > 0.34 > like_whole(far, language)
+
+
+def test_an_arabic_word_may_have_and_before_it():
+    assert is_everyday(["وفيها", "وتر"], ["ar"]) == [True, False]
