@@ -88,6 +88,14 @@ def remembered(engine: IndexEngine) -> Vectors | None:
     return lru_cache(maxsize=None)(embedder.embed_question) if embedder is not None else None
 
 
+def residual_shares(engine: IndexEngine, questions: Sequence[Question]) -> dict[str, float]:
+    """Return in % for how many questions the default doesn't walk, and of the others how many residual
+    questions it asks (none means that the first passage holds enough)."""
+    found = [engine.search(question.text, KS[-1]) for question in questions]
+    kinds = [str(one.counts["residual_questions"]) if one.walked else "no walk" for one in found]
+    return {kind: round(100 * kinds.count(kind) / len(kinds), 1) for kind in ("no walk", "0", "1", "2")}
+
+
 def table(rows: Sequence[Mapping[str, object]]) -> str:
     """Return the rows as a Markdown table."""
     head = "| set | method | recall@2 / @5 / @10 | 95 % of @5 | all@5 | ms | ms of CPU |"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from clew.options import EmbedOptions
 from common import existing, save
-from measure import open_index, run, table, work_folder
+from measure import open_index, residual_shares, run, table, work_folder
 from methods import all_methods
 from sets import load_sets
 
@@ -36,15 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, default=Path(".clew/benchmarks"), help="where indexes are kept")
     chosen = parser.parse_args(arguments)
     rows: list[dict[str, object]] = []
+    asked: dict[str, dict[str, float]] = {}
     names = [name for name in chosen.sets.split(",") if name]
     work = work_folder(chosen.work, chosen.embedder)
     for one in load_sets([existing(bench) for bench in chosen.bench], names):
         with open_index(one, chosen.embedder, work) as index:
             methods = all_methods(index.engine, work / one.name, chosen.baselines)
             found = run(one, index.engine, methods, chosen.limit)
+            asked[one.name] = residual_shares(index.engine, one.questions[: chosen.limit or None])
         rows += found
         print(table(found), flush=True)
-    path = save("retrieval", {"embedder": chosen.embedder, "rows": rows}, chosen.embedder)
+        shares = ", ".join(f"{kind}: {share} %" for kind, share in asked[one.name].items())
+        print(f"{one.name}: residual questions of the default: {shares}\n", flush=True)
+    results = {"embedder": chosen.embedder, "rows": rows, "residual_questions": asked}
+    path = save("retrieval", results, chosen.embedder)
     print(f"saved {path}", file=sys.stderr)
     return 0
 
