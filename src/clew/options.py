@@ -52,9 +52,9 @@ class EmbedOptions:
         metadata={"help": "Embedder: a name from `clew embedders`, NAME:ARGUMENT, or none."},
     )
     batch_tokens: int = field(
-        default=1000,
+        default=256,
         metadata={
-            "help": "Tokens of a batch; about 1,000 keep the activations in cache.",
+            "help": "Tokens of a batch; the fewer, the more of the calculation stays in cache.",
             "low": 64,
             "high": 65536,
         },

@@ -91,6 +91,13 @@ def bm25_among(
     return scores
 
 
+def most(postings: Postings, positions: Iterable[int], unknown: int = 0, *, k1: float = K1) -> float:
+    """Return the score to which a passage full of each of the terms tends, and of ``unknown`` terms that
+    no passage has; above 0."""
+    weight = sum(postings.idf(at) for at in positions) + unknown * float(idf(0, postings.n_chunks))
+    return max(weight * (k1 + 1.0), 1e-9)
+
+
 def _gains(
     postings: Postings,
     position: int,

@@ -64,6 +64,10 @@ class IndexLexicon:
         found = (self.space.postings.find(term_hash(term)) for term in self.question_terms(question))
         return [at for at in found if at >= 0]
 
+    def unknown(self, question: str) -> int:
+        """Return how many of the question's distinct words no passage has."""
+        return sum(not self.positions(word) for word in dict.fromkeys(normal_words(question)))
+
     def names(self, question: str) -> list[Named]:
         """Return the names of nodes in the question, longest match first from the left.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from threading import Lock, Thread
 from typing import Any
@@ -52,7 +53,12 @@ def detect(text: str) -> str:
 
 def preload() -> None:
     """Begin to load the model: 0.4 s, most of it unpacking, during which other threads go on."""
-    Thread(target=_identifier, name="clew-language", daemon=True).start()
+    Thread(target=_try_to_load, name="clew-language", daemon=True).start()
+
+
+def _try_to_load() -> None:
+    with suppress(Exception):  # who needs the model tries again, and tells why it can't be had
+        _identifier()
 
 
 def _identifier() -> Any:

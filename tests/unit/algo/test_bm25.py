@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from clew.algo.bm25 import K1, B, Postings, bm25, group
+from clew.algo.bm25 import K1, B, Postings, bm25, bm25_among, group, most
 
 
 def postings(docs):
@@ -51,3 +51,20 @@ def test_frequencies_stop_at_255():
 def test_no_chunks():
     _, table = postings([])
     assert bm25(table, []).shape == (0,)
+
+
+def test_scores_of_some_chunks_are_those_of_all():
+    words, table = postings(DOCS)
+    terms = [(words.index("a"), 1.0), (words.index("b"), 2.0)]
+    some = np.array([0, 1, 3], dtype=np.int32)
+    np.testing.assert_array_equal(bm25_among(table, terms, some), bm25(table, terms)[some])
+    assert bm25_among(table, terms, some[:0]).shape == (0,)
+
+
+def test_no_passage_scores_more_than_the_most():
+    words, table = postings([["a"] * 200, ["a", "b"], ["b"] * 3, ["c"]])
+    terms = [words.index("a"), words.index("b")]
+    scores = bm25(table, [(at, 1.0) for at in terms])
+    assert 0 < scores.max() < most(table, terms)
+    assert most(table, []) > 0
+    assert most(table, terms, 1) > most(table, terms), "a term that no passage has weighs more than others"
