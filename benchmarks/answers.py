@@ -24,8 +24,6 @@ from clew.options import EmbedOptions, IndexOptions
 from common import save, shared_dir, table
 
 DATA = Path(__file__).resolve().parent / "data" / "answers"
-# The thresholds of `clew.query.question` were chosen on these; the others were only looked at.
-CHOSEN_ON = frozenset(("kepano", "nips", "uk", "zh"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Index.build([source], folder / f"{name}.duckdb", options=options) as index:
             found[name] = [ask(index, asked) for asked in questions]
     lines = [row(name, outcomes) for name, outcomes in found.items()]
-    for label, known in (("chosen on", True), ("others", False)):
-        part = [o for name, outcomes in found.items() if (name in CHOSEN_ON) is known for o in outcomes]
-        if part:
-            lines.append(row(label, part))
+    lines.append(row("all", [outcome for outcomes in found.values() for outcome in outcomes]))
     print(table(["set", "questions", "answered", "fact cited", "refused", "themes"], lines))
     if chosen.each:
         for outcome in (o for outcomes in found.values() for o in outcomes if not o.right):
