@@ -6,15 +6,17 @@ import shlex
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from clew import registry
-from clew.errors import IndexFileError, IndexMismatch, NotFound, OptionError, SourceError, UsageError
+from clew.errors import IndexFileError, IndexMismatch, NoIndex, OptionError, SourceError, UsageError
 from clew.ingest.origins import describe, lost, origins
-from clew.options import AnswerOptions, EmbedOptions, IndexOptions, SourceOptions
+from clew.inputs import FOLDER, default_path, open_sources, sources_of
+from clew.options import AnswerOptions, EmbedOptions, IndexOptions
 from clew.ports import Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.types import (
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "duckdb"
 DEFAULT_EMBEDDER = EmbedOptions().embedder
-FOLDER = ".clew"
-FILE = "index.duckdb"
 SEARCH_MODES = ("auto", "basic", "local")
 
 
@@ -53,7 +53,9 @@ class Index:
     """A published index, open for reading.
 
     It follows its file: when another process publishes a newer index at the same path, the next
-    call reads that one. Use it as a context manager, or call :meth:`close`. ``file`` is its path.
+    call reads that one, all of it. Where the file is removed, what is open answers on; where something
+    else is put in its place, the next call raises what :meth:`open` would. Threads may share it.
+    Use it as a context manager, or call :meth:`close`. ``file`` is its path.
     """
 
     def __init__(self, path: Path, store: Store, embed: EmbedOptions | None = None) -> None:
@@ -62,6 +64,7 @@ class Index:
         self._store = store
         self._embed = embed
         self._loading = Lock()
+        self._opening = Lock()
         self._engine = self._open()
 
     # --- making and opening ---
@@ -134,20 +137,21 @@ class Index:
         reader = self._store.open(self.file)
         if self._embed is not None:
             _check(reader, registry.make_embedder(self._embed), self.file)
-        return IndexEngine(reader, self._load_embedder)
+        return IndexEngine(reader, partial(self._load_embedder, reader))
 
     _embedder_made: Embedder | None = None
 
-    def _load_embedder(self) -> Embedder:
+    def _load_embedder(self, reader: Reader) -> Embedder:
         with self._loading:
-            if self._embedder_made is None:
-                stored = self._engine.reader.meta["options"]["embed"]
+            made = self._embedder_made
+            if made is None or made.name != reader.meta["embedder"]:  # a newer generation may have another
+                stored = reader.meta["options"]["embed"]
                 made = registry.make_embedder(self._embed or EmbedOptions(embedder=stored["embedder"]))
                 if made is None:
                     raise UsageError("embedder none", "the index has vectors", "Leave --embedder out")
-                _check(self._engine.reader, made, self.file)
+                _check(reader, made, self.file)
                 self._embedder_made = made
-            return self._embedder_made
+            return made
 
     def prepare(self, question: str = "") -> None:
         """Read what a question needs: the embedder in the background, the arrays before this returns.
@@ -158,22 +162,19 @@ class Index:
         engine = self.engine
         if engine.space.has_vectors:
             # Not a daemon: leaving while a library is being loaded in another thread can crash.
-            Thread(target=self._prepare_embedder, name="clew-prepare").start()
+            Thread(target=_prepare_embedder, args=(engine,), name="clew-prepare").start()
         engine.load(question)
-
-    def _prepare_embedder(self) -> None:
-        with suppress(Exception):  # of the embedder's library; the question will say
-            embedder = self._load_embedder()
-            load: Callable[[], None] | None = getattr(embedder, "load", None)
-            if load is not None:
-                load()
 
     @property
     def engine(self) -> IndexEngine:
-        """The engine of the newest published generation."""
+        """The engine of the newest published generation. To look costs one ``stat`` of the file."""
         if self._engine.reader.stale():
-            # The old reader isn't closed: another thread may be reading it. It goes with its last user.
-            self._engine = self._open()
+            # One thread opens it, the others want the same. Where it is gone by now, the old one reads on.
+            with self._opening, suppress(NoIndex):
+                if self._engine.reader.stale():
+                    # The old reader isn't closed: another thread may be reading it. It goes with its last
+                    # user.
+                    self._engine = self._open()
         return self._engine
 
     # --- asking ---
@@ -246,7 +247,7 @@ class Index:
         codes, kinds = reader.array("graph.node_kind"), reader.meta["node_kinds"]
         return {
             "index": str(self.file),
-            "bytes": self.file.stat().st_size,
+            "bytes": self.file.stat().st_size if self.file.is_file() else 0,
             "generation": reader.generation,
             "sources": [describe(origin) for origin in reader.sources],
             **{table: reader.count(table) for table in tables},
@@ -265,7 +266,7 @@ class Index:
         if any(check.faults for check in checks):
             return Diagnosis(tuple(checks), None, "a damaged index says nothing of its sources")
         try:
-            check, state = verify_sources(reader, _sources_of(reader))
+            check, state = verify_sources(reader, sources_of(reader))
         except SourceError as error:
             return Diagnosis(tuple(checks), None, str(error))
         return Diagnosis((*checks, check), state)
@@ -283,17 +284,11 @@ class Index:
         self.close()
 
 
-def default_path(paths: Sequence[str | Path]) -> Path:
-    """Return where the index of these paths goes unless told otherwise."""
-    first = Path(_some(paths)[0])
-    return (first if first.is_dir() else first.parent) / FOLDER / FILE
-
-
-def _some(paths: Sequence[str | Path]) -> Sequence[str | Path]:
-    """Return the paths. Raises UsageError if there are none."""
-    if not paths:
-        raise UsageError("index", "no folder or file was named", "Say which: clew index ~/notes")
-    return paths
+def _prepare_embedder(engine: IndexEngine) -> None:
+    with suppress(Exception):  # of the embedder's library; the question will say
+        load: Callable[[], None] | None = getattr(engine.embedder, "load", None)
+        if load is not None:
+            load()
 
 
 def cache_path(index: Path) -> Path:
@@ -322,49 +317,6 @@ def look_at_cache(index: Path, *, prune: bool = False) -> CacheState:
             return CacheState(str(path), size, entries, cache.unused(), dropped, cache.problem)
         finally:
             cache.close()
-
-
-def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:
-    """Return a source for each path, by what it is; a path named twice is one. Raises NotFound."""
-    found: dict[Path, Path] = {}
-    for given in _some(paths):
-        if not str(given):
-            raise UsageError("index", "a path is empty", "A dot is the current folder")
-        path = Path(given).expanduser()
-        if not path.exists():
-            raise NotFound(str(given), "there is no such file or folder", "Check the spelling")
-        found.setdefault(path.resolve(), path)
-    sources: list[Source] = []
-    taken: set[str] = set()
-    for resolved, path in sorted(found.items()):  # the order in which they were named says nothing
-        base = name = resolved.name or "notes"
-        number = 2
-        while name in taken:
-            name, number = f"{base}-{number}", number + 1
-        taken.add(name)
-        sources.append(_open_source(path, options.source, name))
-    return sources
-
-
-def _open_source(path: Path, options: SourceOptions, name: str) -> Source:
-    kind = "jsonl" if path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson") else "folder"
-    source: Source = registry.load("sources", kind)(path, options, name)
-    return source
-
-
-def _sources_of(reader: Reader) -> list[Source]:
-    """Return the sources of an index, as it remembers them. Raises SourceError if one isn't there."""
-    stored = reader.meta["options"]["source"]
-    options = SourceOptions(tuple(stored["include"]), tuple(stored["exclude"]), stored["max_bytes"])
-    sources = []
-    for origin in reader.sources:
-        path = Path(origin.root) / origin.file
-        if not origin.root or not path.exists():
-            raise SourceError(describe(origin), "the source isn't where it was indexed")
-        sources.append(_open_source(path, options, origin.name))
-    if not sources:
-        raise SourceError("", "the index doesn't say where its sources were")
-    return sources
 
 
 def _spare_sources(
