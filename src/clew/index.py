@@ -77,12 +77,14 @@ class Index:
         *,
         options: IndexOptions | None = None,
         progress: Progress | None = None,
+        rebuild: bool = False,
     ) -> Self:
         """Index folders, files and JSONL corpora, publish at ``path``, and open it.
 
         Without ``path`` the index goes to ``.clew/index.duckdb`` in the first folder; one that is there
         and has other sources, which would be lost, is a UsageError then. What the build did, with the
-        documents that it skipped and why, is in ``result``.
+        documents that it skipped and why, is in ``result``. Where nothing has changed, nothing is done,
+        unless it shall ``rebuild``: that mends an index that was damaged.
         Raises NotFound for a path that isn't there, OptionError, SourceError, PublishError, IndexTooNew.
         """
         from clew.ingest.build import build  # 0.4 s of imports that asking doesn't need
@@ -110,8 +112,10 @@ class Index:
                     window=sizing.window,
                     extractors=extractors,
                     progress=progress,
+                    rebuild=rebuild,
                 )
-                cache.prune()
+                if not result.unchanged:
+                    cache.prune()
                 if cache.problem:
                     result = replace(result, notes=(*result.notes, cache.problem))
             finally:

@@ -447,7 +447,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build did: counts, seconds by stage, and the problems to list."""
+    """What a build did: counts, seconds by stage, and the problems to list. ``unchanged``: nothing was to
+    be done, since the index had been made from just this."""
 
     index: str
     counts: Mapping[str, int]
@@ -455,6 +456,7 @@ class BuildResult:
     problems: tuple[Problem, ...]
     languages: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,13 +478,15 @@ class Artifact:
 
     ``tables`` maps a table's name to its columns (sequences of equal length, in schema order);
     ``arrays`` holds what search reads whole; ``meta`` the options that made it. ``sources`` says where
-    the documents were; it is no part of the content, so the generation doesn't depend on it.
+    the documents were, ``made`` what made it, of what, and what there was to tell (JSON's types); they are
+    no part of the content, so the generation doesn't depend on them.
     """
 
     tables: Mapping[str, Mapping[str, Sequence[Any] | NDArray[Any]]]
     arrays: Mapping[str, NDArray[Any]]
     meta: Mapping[str, Any]
     sources: tuple[Origin, ...] = ()
+    made: Mapping[str, Any] | None = None
 
 
 # --- checks --------------------------------------------------------------------------------------

@@ -120,6 +120,12 @@ def index(
     ] = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Make the index anew even where nothing has changed: it mends a damaged one."
+        ),
+    ] = False,
 ) -> None:
     """Read notes and publish an index.
 
@@ -130,7 +136,7 @@ def index(
     """
     from clew.cli import indexing
 
-    indexing.run(paths, index, flags, as_json, quiet)
+    indexing.run(paths, index, flags, as_json, quiet, rebuild)
 
 
 @settings_options("answer")

@@ -20,11 +20,16 @@ MEGABYTE = 1_000_000
 
 
 def run(
-    paths: Sequence[Path], index: Path | None, flags: Mapping[str, Any], as_json: bool, quiet: bool
+    paths: Sequence[Path],
+    index: Path | None,
+    flags: Mapping[str, Any],
+    as_json: bool,
+    quiet: bool,
+    rebuild: bool = False,
 ) -> None:
     """Index ``paths`` and print the summary. Raises what ``Index.build`` raises."""
     settings = settings_for(paths, index, flags)
-    result = build(paths, index, settings, quiet or as_json)
+    result = build(paths, index, settings, quiet or as_json, rebuild)
     if as_json:
         write_json("index", payload.result(result))
     elif not quiet:
@@ -44,14 +49,17 @@ def settings_for(paths: Sequence[Path], index: Path | None, flags: Mapping[str, 
     return found
 
 
-def build(paths: Sequence[Path], index: Path | None, settings: Settings, quiet: bool) -> BuildResult:
+def build(
+    paths: Sequence[Path], index: Path | None, settings: Settings, quiet: bool, rebuild: bool = False
+) -> BuildResult:
     """Build under a progress display. Ctrl-C says what is left and exits with 130."""
     from clew.index import Index
 
     progress = watch(quiet)
     try:
         with progress:
-            built = Index.build(paths, index, options=settings.index_options(), progress=progress)
+            options = settings.index_options()
+            built = Index.build(paths, index, options=options, progress=progress, rebuild=rebuild)
     except KeyboardInterrupt:
         say(
             "\nclew: stopped. The index published last is whole; the same command goes on from here.",
@@ -82,7 +90,7 @@ def summary(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:
     large = size >= MEGABYTE  # with less, starting is most of the time
     table.add_row("read", f"{size / (1e6 if large else 1e3):,.1f}", "MB" if large else "kB")
     table.add_row("time", f"{seconds:,.1f}", f"s, of it embedding {embedding:,.1f} s" if embedding else "s")
-    if large:
+    if large and not result.unchanged:
         table.add_row("speed", f"{size / 1e6 / (seconds - embedding):,.2f}", "MB/s without embedding")
     page.gap()
     page.add(table)

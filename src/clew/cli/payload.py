@@ -179,6 +179,7 @@ def community(value: CommunityView) -> dict[str, Any]:
 def result(value: BuildResult) -> dict[str, Any]:
     return {
         "index": value.index,
+        "unchanged": value.unchanged,
         "counts": dict(value.counts),
         "languages": dict(value.languages),
         "seconds": {name: _number(seconds) for name, seconds in value.seconds.items()},

@@ -317,7 +317,7 @@ def diagnosis(page: Page, found: Diagnosis) -> None:
         words = f"{state.changed:,} changed, {state.missing:,} gone and {state.new:,} new since"
         page.add(f"Of the notes {state.unchanged:,} are as they were indexed, {words}.")
     if not found.whole:
-        page.add(("The index is damaged. Index again: clew index FOLDER", "red"))
+        page.add(("The index is damaged. Index again: clew index FOLDER --rebuild", "red"))
         return
     page.add(("The index is whole.", "green"))
     if state is not None and state.changed + state.missing + state.new:

@@ -27,9 +27,10 @@ from clew.ingest.model import Corpus
 from clew.ingest.origins import origins
 from clew.ingest.reports import summarise
 from clew.ingest.scan import scan
+from clew.ingest.unchanged import fingerprint, unchanged
 from clew.options import IndexOptions
 from clew.ports import Cache, Embedder, Extractor, Progress, Source, Store, Tokenizer
-from clew.types import Artifact, BuildResult
+from clew.types import Artifact, BuildResult, Problem
 
 
 @dataclass(slots=True)
@@ -79,16 +80,22 @@ def build(
     window: int,
     extractors: Sequence[Extractor],
     progress: Progress,
+    rebuild: bool = False,
 ) -> BuildResult:
     """Index the sources and publish at ``path``, first without vectors, then with them.
 
     ``tokenizer`` and ``window`` size the chunks; they are the embedder's, or the default one's
-    where ``embedder`` is None. Raises SourceError and PublishError; a problem with one document
+    where ``embedder`` is None. Where the index was made from just this, there is nothing to do but to say
+    so, unless it shall ``rebuild``. Raises SourceError and PublishError; a problem with one document
     is listed in the result.
     """
     clock = _Clock(progress)
     clock.stage("scan")
     raws, problems = scan(sources)
+    made = fingerprint(raws, _recorded(options), tokenizer, window, extractors, embedder)
+    if not rebuild and (found := unchanged(store, path, made, origins(sources))):
+        clock.stop()
+        return _as_it_was(path, *found, problems, embedder, clock.seconds)
     clock.stage("parse", len(raws))
     raws, analyses, failed = analyse(raws, options, tokenizer, window, extractors, cache, progress)
     problems = [*problems, *failed]
@@ -108,6 +115,13 @@ def build(
     texts = _dense_texts(corpus) if embedder is not None else []
     del corpus, graph, communities, reports, postings, token_terms
     embeds = bool(texts)
+    record = {
+        "from": made,
+        "counts": list(_counts(artifact, size).items()),
+        "problems": list(map(asdict, failed)),
+    }
+    if not embeds:
+        artifact = replace(artifact, made=record)
     if not embeds or not _has_vectors(store, path, embedder):
         store.publish(path, artifact)
         if embeds:
@@ -123,10 +137,29 @@ def build(
             arrays={**artifact.arrays, "dense.chunk": vectors[0], "dense.vectors": vectors[1]},
             meta={**artifact.meta, "embedder": embedder.name, "dimension": embedder.dimension},
         )
+        artifact = replace(artifact, made={**record, "counts": list(_counts(artifact, size).items())})
         store.publish(path, artifact)
     clock.stop()
     counts = _counts(artifact, size)
     return BuildResult(str(path), counts, clock.seconds, tuple(problems), languages, tuple(notes))
+
+
+def _as_it_was(
+    path: Path,
+    record: Mapping[str, Any],
+    meta: Mapping[str, Any],
+    problems: Sequence[Problem],
+    embedder: Embedder | None,
+    seconds: Mapping[str, float],
+) -> BuildResult:
+    """Return the result of a build that had nothing to do: what the build that made the index told."""
+    told = [*problems, *(Problem(**problem) for problem in record["problems"])]
+    languages = meta["languages"]
+    notes = language_note(languages, embedder) if embedder is not None and meta["embedder"] else []
+    nothing = "Nothing has changed since the index was made: it is as it was."
+    return BuildResult(
+        str(path), dict(record["counts"]), seconds, tuple(told), languages, (*notes, nothing), unchanged=True
+    )
 
 
 def _has_vectors(store: Store, path: Path, embedder: Embedder | None) -> bool:
@@ -157,15 +190,19 @@ def _languages(corpus: Corpus) -> dict[str, int]:
 
 
 def _meta(corpus: Corpus, options: IndexOptions) -> dict[str, Any]:
-    recorded = asdict(options)
-    del recorded["workers"]  # it makes no difference to the index
     return {
         "clew_version": __version__,
         "embedder": None,
         "dimension": 0,
-        "options": recorded,
+        "options": _recorded(options),
         "languages": _languages(corpus),
     }
+
+
+def _recorded(options: IndexOptions) -> dict[str, Any]:
+    recorded = asdict(options)
+    del recorded["workers"]  # it makes no difference to the index
+    return recorded
 
 
 def _counts(artifact: Artifact, size: int) -> dict[str, int]:

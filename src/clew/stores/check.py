@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clew.errors import BadIndex
 from clew.stores.columns import ContentHash, artifact_columns, portable
-from clew.stores.places import META_KEY
+from clew.stores.places import MADE_KEY, META_KEY
 from clew.stores.schema import ARTIFACT_TABLES, META
 from clew.stores.strings import unescape
 from clew.types import Artifact, Check
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clew.stores.duckdb_read import DuckReader
 
 SHOWN = 20  # faults of one check that are listed
-UNHASHED = ("format", "schema_version", "generation", META_KEY)
+UNHASHED = ("format", "schema_version", "generation", META_KEY, MADE_KEY)
 NORM = 0.01  # how far a vector's length may be from 1: it is stored with 16 bits a number
 # A column whose values are rows of another table. -1 stands for none in those of NONE.
 REFERENCES = (

@@ -36,7 +36,7 @@ Row = TypeVar("Row")
 Stamp = tuple[int, int, int, int]
 
 PARTS_AT_ONCE = 16  # parts of an array (1 MB each) held twice while it loads
-AGAIN = "Index again: clew index FOLDER"
+AGAIN = "Index again: clew index FOLDER --rebuild"
 
 # A join with a list of numbers lets DuckDB skip row groups, and a text is the cheapest way to hand a long
 # list over: 10 of 100,000 chunks take 4 ms, where literals take 8, and a list as a parameter up to 14.

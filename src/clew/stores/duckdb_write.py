@@ -26,7 +26,7 @@ from clew.stores.columns import (
     to_json,
 )
 from clew.stores.duckdb_files import writing
-from clew.stores.places import META_KEY, pack_origins
+from clew.stores.places import MADE_KEY, META_KEY, pack_origins
 from clew.stores.schema import ARTIFACT_TABLES, FORMAT, META, SCHEMA_VERSION, TABLES
 from clew.stores.strings import escape
 from clew.types import Artifact
@@ -55,6 +55,7 @@ def publish(path: Path, artifact: Artifact) -> None:
         "schema_version": to_json_value(SCHEMA_VERSION),
         "generation": to_json_value(content.hexdigest()),
         META_KEY: to_json_value(pack_origins(artifact.sources, path)),
+        MADE_KEY: to_json_value(artifact.made),
     }
     with replacing(path) as new, writing(new) as connection:
         for table in TABLES.values():

@@ -17,6 +17,7 @@ from typing import Any
 from clew.types import Origin
 
 META_KEY = "sources"
+MADE_KEY = "made"  # what made the index, of what; see :mod:`clew.ingest.unchanged`
 
 
 def pack_origins(origins: Sequence[Origin], index: Path) -> list[dict[str, str]]:
