@@ -8,8 +8,11 @@ goes wrong with processes, the documents are analysed in this one: that takes lo
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 # seen already), in which this one reads a megabyte or two: with fewer bytes for each it would gain nothing.
 LEAST_BYTES = 2_000_000
 MOST_WORKERS = 60  # Windows waits for 61 processes at most
+PARENT_SECONDS = 1.0  # between two looks at whether the process that indexes is still there
 AHEAD = 2  # batches that wait for each process, so that none waits for this one
 # The tokenizers library would use every core from every process.
 ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
@@ -75,7 +79,7 @@ def _in_processes(
     if n < 2 or recipe is None:
         return
     try:
-        pool = loky.ProcessPoolExecutor(n - 1, initializer=_begin, env=ENVIRONMENT)
+        pool = loky.ProcessPoolExecutor(n - 1, initializer=_begin, initargs=(os.getpid(),), env=ENVIRONMENT)
     except (OSError, ImportError, NotImplementedError, RuntimeError):
         return  # a system without semaphores, or a process that may have no children
     whole = False
@@ -165,9 +169,19 @@ def _uninterrupted() -> Iterator[None]:
 # --- in the other process ------------------------------------------------------------------------
 
 
-def _begin() -> None:
+def _begin(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # as in the process that indexes: see clew.ingest.build
+    if sys.platform != "win32":  # a process keeps its parent's number there
+        threading.Thread(target=_end_with, args=(parent,), name="clew-parent", daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """Leave soon after the process that indexes: killed, it can't end this one, which would wait for work
+    for ever and hold its memory."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    os._exit(1)
 
 
 @lru_cache(maxsize=1)

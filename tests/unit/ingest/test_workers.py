@@ -31,8 +31,10 @@ print("begun", flush=True)
 class Told(SilentProgress):
     def advance(self, n=1):
         global told
-        if len(sys.argv) > 3 and not told:
+        if len(sys.argv) > 3 and n and not told:
             told = True
+            if sys.argv[3] == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
             os.killpg(0, signal.SIGINT)
     def note(self, text): print(text)
 told = False
@@ -227,9 +229,23 @@ def test_an_interrupt_ends_all_processes_in_silence(notes, tmp_path):
     assert run.returncode == -signal.SIGINT
     assert err.count("Traceback") == 1
     assert err.rstrip().endswith("KeyboardInterrupt")
-    for _ in range(50):
+    assert_no_process_is_left(run.pid)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no process groups")
+def test_processes_end_with_the_one_that_indexes(notes, tmp_path):
+    """Killed for its memory, say, it can't end them itself."""
+    run = script(tmp_path, notes, "kill")
+    run.wait(timeout=120)
+    assert run.returncode == -signal.SIGKILL
+    assert_no_process_is_left(run.pid)
+    run.communicate()
+
+
+def assert_no_process_is_left(group):
+    for _ in range(300):
         try:
-            os.killpg(run.pid, 0)
+            os.killpg(group, 0)
         except ProcessLookupError:
             return
         time.sleep(0.1)
