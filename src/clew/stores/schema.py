@@ -77,7 +77,8 @@ META = Table(
         Column(
             "key",
             "text",
-            "`format`, `schema_version`, `generation` (a hash of the content), `sources` (where), `made` (of what), options",
+            "`format`, `schema_version`, `generation` (a hash of the content), `sources` (where), "
+            "`made` (of what), options",
         ),
         Column("value", "json", "The value, as JSON"),
     ),
