@@ -216,7 +216,12 @@ JOBS = {"index": job_index, "vectors": job_vectors, "search": job_search, "comma
 
 def apart(job: str, *arguments: str) -> dict[str, Any]:
     """Run a job in a process of its own, so that its peak memory is its own."""
-    words = [sys.executable, __file__, "--job", job, *arguments]
+    return apart_from(__file__, job, *arguments)
+
+
+def apart_from(script: str, *arguments: str) -> dict[str, Any]:
+    """Run a benchmark's ``--job`` in a process of its own and return what it prints."""
+    words = [sys.executable, script, "--job", *arguments]
     run = subprocess.run(words, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return found
