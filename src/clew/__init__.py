@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clew.types import Answer as Answer
     from clew.types import Citation as Citation
     from clew.types import Hit as Hit
+    from clew.watching import watch as watch
 
 _HOMES = {
     "Answer": "clew.types",
@@ -27,9 +28,20 @@ _HOMES = {
     "Hit": "clew.types",
     "Index": "clew.index",
     "IndexOptions": "clew.options",
+    "watch": "clew.watching",
 }
 
-__all__ = ["Answer", "AnswerOptions", "Citation", "ClewError", "Hit", "Index", "IndexOptions", "__version__"]
+__all__ = [
+    "Answer",
+    "AnswerOptions",
+    "Citation",
+    "ClewError",
+    "Hit",
+    "Index",
+    "IndexOptions",
+    "__version__",
+    "watch",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,12 @@ from clew.types import (
 
 
 class Source(Protocol):
-    """Where documents come from."""
+    """Where documents come from.
+
+    For :mod:`clew.watching` it may also have ``stamp()``: a text that differs once ``read`` may give
+    something else (of names, sizes and times, say); it raises what ``read`` raises. A source without it is
+    read whole to see whether it has changed.
+    """
 
     name: str
     path: Path | None  # the folder or file that it reads; None if locations aren't paths

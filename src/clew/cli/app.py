@@ -126,17 +126,21 @@ def index(
             "--rebuild", help="Make the index anew even where nothing has changed: it mends a damaged one."
         ),
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Go on: publish again after each change, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Read notes and publish an index.
 
-    Run it again after changes: what hasn't changed isn't read anew.
+    Run it again after changes, or let it --watch for them: what hasn't changed isn't read anew.
 
     Questions can be asked as soon as the index is published without vectors, within seconds;
     embedding goes on, and the index is published again.
     """
-    from clew.cli import indexing
+    from clew.cli import following, indexing
 
-    indexing.run(paths, index, flags, as_json, quiet, rebuild)
+    run = following.run if watch else indexing.run
+    run(paths, index, flags, as_json, quiet, rebuild)
 
 
 @settings_options("answer")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,14 @@ def run(
     if as_json:
         write_json("index", payload.result(result))
     elif not quiet:
-        page = Page()
-        summary(page, result, paths)
-        page.send()
+        show(result, paths)
+
+
+def show(result: BuildResult, paths: Sequence[Path]) -> None:
+    """Print the summary."""
+    page = Page()
+    summary(page, result, paths)
+    page.send()
 
 
 def settings_for(paths: Sequence[Path], index: Path | None, flags: Mapping[str, Any]) -> Settings:
@@ -55,22 +61,27 @@ def build(
     """Build under a progress display. Ctrl-C says what is left and exits with 130."""
     from clew.index import Index
 
-    progress = watch(quiet)
+    with interruptible(), watch(quiet) as progress:
+        options = settings.index_options()
+        built = Index.build(paths, index, options=options, progress=progress, rebuild=rebuild)
+    result = built.result
+    built.close()
+    if result is None:
+        raise RuntimeError("Index.build gave no result")
+    return result
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn Ctrl-C into a message and the exit code 130."""
     try:
-        with progress:
-            options = settings.index_options()
-            built = Index.build(paths, index, options=options, progress=progress, rebuild=rebuild)
+        yield
     except KeyboardInterrupt:
         say(
             "\nclew: stopped. The index published last is whole; the same command goes on from here.",
             "yellow",
         )
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    result = built.result
-    built.close()
-    if result is None:
-        raise RuntimeError("Index.build gave no result")
-    return result
 
 
 def summary(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:

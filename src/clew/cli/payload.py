@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Seed,
         Step,
     )
+    from clew.watching import Update
 
 
 def node(value: Node) -> dict[str, Any]:
@@ -188,6 +189,16 @@ def result(value: BuildResult) -> dict[str, Any]:
             {"key": p.key, "reason": p.reason, "remedy": p.remedy, "skipped": p.skipped}
             for p in value.problems
         ],
+    }
+
+
+def update(value: Update) -> dict[str, Any]:
+    if value.result is None:
+        raise ValueError("an update that failed publishes nothing")
+    return {
+        **result(value.result),
+        "generation": value.generation,
+        "changed": {"added": value.added, "edited": value.edited, "removed": value.removed},
     }
 
 

@@ -92,6 +92,19 @@ class Lines(Silence):
         say(clean(text))
 
 
+class LateLines(Lines):
+    """Says nothing of what takes a few seconds, then a line every few seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = time.monotonic()
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        if name == "scan":  # an update begins
+            self._told = time.monotonic()
+        self._label, self._total, self._done = STAGES.get(name, name), total, 0
+
+
 class RichBars(Silence):
     """A bar for every stage, with counts and the time left; finished stages stay, with their time."""
 

@@ -74,10 +74,10 @@ def write(text: str) -> None:
         raise ReaderGone from error
 
 
-def write_json(command: str, payload: dict[str, Any]) -> None:
+def write_json(command: str, payload: dict[str, Any], *, one_line: bool = False) -> None:
     """Write one JSON object to stdout, as docs/json.md describes."""
     document = {"schema_version": SCHEMA_VERSION, "command": command, **payload}
-    text = json.dumps(document, ensure_ascii=False, indent=2).translate(_JSON_CONTROLS)
+    text = json.dumps(document, ensure_ascii=False, indent=None if one_line else 2).translate(_JSON_CONTROLS)
     # A lone surrogate has no UTF-8, but JSON has an escape for it.
     write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from pathspec import GitIgnoreSpec
 
 from clew.errors import SourceError
+from clew.ids import content_hash
 from clew.options import SourceOptions
 from clew.text.records import read_records
 from clew.types import MediaType, Problem, RawDocument
@@ -58,6 +59,23 @@ class FolderSource:
 
     def read(self) -> Iterator[RawDocument | Problem]:
         """Yield the documents in key order. Raises SourceError if the folder can't be read."""
+        found, problems = self._find()
+        for item in found:
+            yield from self._file(item)
+        yield from problems
+
+    def stamp(self) -> str:
+        """Return a hash of the names, sizes and times of what would be read; contents aren't read.
+
+        Raises SourceError if the folder can't be read.
+        """
+        found, problems = self._find()
+        lines = [f"{item.key}\0{_status(item.path)}" for item in found]
+        lines += [f"{problem.key}\0{problem.reason}" for problem in problems]
+        return content_hash("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+    def _find(self) -> tuple[list[_Found], list[Problem]]:
+        """Return the files in key order, and what is wrong elsewhere."""
         found: list[_Found] = []
         problems: list[Problem] = []
         if os.path.isfile(self._root):  # noqa: PTH113 -- Path.is_file raises where rights are missing
@@ -67,9 +85,7 @@ class FolderSource:
             walk = _Walk(self._root, self._include, self._exclude)
             walk.run()
             found, problems = walk.found, walk.problems
-        for item in sorted(found, key=lambda item: item.key):
-            yield from self._file(item)
-        yield from problems
+        return sorted(found, key=lambda item: item.key), problems
 
     def _file(self, item: _Found) -> Iterator[RawDocument | Problem]:
         suffix = PurePosixPath(item.key).suffix.lower()
@@ -113,6 +129,15 @@ def _check_folder(root: Path) -> None:
         raise SourceError(
             _text(str(root)), f"it can't be read ({error.strerror})", "Check its permissions"
         ) from error
+
+
+def _status(path: Path) -> str:
+    """Return what differs once a file has been written to or replaced, or its rights have changed."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        return str(error.errno)
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_mode}"
 
 
 def _text(name: str) -> str:

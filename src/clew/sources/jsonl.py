@@ -23,12 +23,20 @@ class JsonlSource:
         try:
             data = self.path.read_bytes()
         except OSError as error:
-            raise SourceError(
-                _text(str(self.path)),
-                f"it can't be read ({error.strerror})",
-                "Check its name and permissions",
-            ) from error
+            raise self._unreadable(error) from error
         yield from read_records(data, _text(self.path.name))
+
+    def stamp(self) -> str:
+        """Return what differs once the file has been written to or replaced. Raises SourceError."""
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise self._unreadable(error) from error
+        return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_mode}"
+
+    def _unreadable(self, error: OSError) -> SourceError:
+        reason = f"it can't be read ({error.strerror})"
+        return SourceError(_text(str(self.path)), reason, "Check its name and permissions")
 
 
 def _text(name: str) -> str:
