@@ -11,6 +11,7 @@
     │   ├── NoIndex               there is no index where one was looked for
     │   ├── BadIndex              the file isn't an index, or is damaged
     │   ├── IndexTooNew           written by a newer version
+    │   ├── IndexTooOld           written with a schema that is no longer read
     │   └── IndexMismatch         made with another embedder than the one asked for
     ├── PublishError              the new index can't be written; the old one is whole (exit code 5)
     └── ProviderError             a model or its endpoint fails (exit code 6)
@@ -74,6 +75,11 @@ class BadIndex(IndexFileError):
 
 class IndexTooNew(IndexFileError):
     """The index was written by a newer version of Clew."""
+
+
+class IndexTooOld(IndexFileError):
+    """The index was written with a schema that is no longer read; the remedy is the command that makes it
+    anew."""
 
 
 class IndexMismatch(IndexFileError):

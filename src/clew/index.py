@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from clew import registry
-from clew.errors import IndexFileError, IndexMismatch, NoIndex, OptionError, SourceError, UsageError
+from clew.errors import IndexMismatch, NoIndex, OptionError, SourceError, UsageError
 from clew.ingest.origins import describe, lost, origins
 from clew.inputs import FOLDER, default_path, open_sources, sources_of
 from clew.options import AnswerOptions, EmbedOptions, IndexOptions
@@ -131,8 +131,8 @@ class Index:
         """Open a published index.
 
         ``embedder`` says which one is expected; without it, the one that made the index is used.
-        Raises NoIndex, BadIndex, IndexTooNew, and IndexMismatch if the index has another embedder's
-        vectors.
+        Raises NoIndex, BadIndex, IndexTooNew, IndexTooOld, and IndexMismatch if the index has another
+        embedder's vectors.
         """
         store: Store = registry.load("stores", DEFAULT_STORE)()
         return cls(Path(path), store, EmbedOptions(embedder=embedder) if embedder is not None else None)
@@ -331,12 +331,10 @@ def _spare_sources(
     `clew index notes/one.md` would else leave that one note in the index of all. Where the file was
     ``named``, replacing it is what was asked for, and only told.
     """
-    try:
-        reader = store.open(goal)
-    except IndexFileError:
-        return  # there is none, or none that holds anything
-    old = reader.sources
-    reader.close()
+    imprint = store.imprint(goal)
+    if imprint is None:
+        return
+    old = imprint.sources
     gone = [_short(describe(one)) for one in lost(old, origins(sources))]
     if gone and named:
         progress.note(f"This replaces the index of {', '.join(gone)}.")

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from clew.types import OptionChange
+
+# Flags are short where that is clear: `--include`, not `--source-include`. These keep their section.
+_SECTION_IN_FLAG = {"chunk.size", "community"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +127,52 @@ class AnswerOptions:
         metadata={"help": "Most community reports that `global` looks at.", "low": 1, "high": 10000},
     )
     related: int = field(default=8, metadata={"help": "Most related entities shown.", "low": 0, "high": 100})
+
+
+# --- names, and what of them an index records --------------------------------------------------------
+
+# These make no difference to an index, so it doesn't record them.
+WITHOUT_EFFECT = ("workers", "embed.batch_tokens", "embed.threads")
+
+
+def flag_of(key: str) -> str:
+    """Return the flag of an option (``section.field``): ``--chunk-size``; one letter has one dash."""
+    section, _, name = key.rpartition(".")
+    if key in _SECTION_IN_FLAG or section in _SECTION_IN_FLAG:
+        name = f"{section}-{name}"
+    return ("-" if len(name) == 1 else "--") + name.replace("_", "-")
+
+
+def recorded(options: IndexOptions) -> dict[str, Any]:
+    """Return what an index records of the options: those that decide what it holds, by section."""
+    made: dict[str, Any] = {}
+    for key, value in flat(options):
+        if key not in WITHOUT_EFFECT:
+            section, _, name = key.rpartition(".")
+            (made.setdefault(section, {}) if section else made)[name] = value
+    return made
+
+
+def flat(options: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (``section.field``, value) for each option, in the order of this module."""
+    for item in fields(options):
+        value = getattr(options, item.name)
+        if is_dataclass(value):
+            yield from flat(value, f"{prefix}{item.name}.")
+        else:
+            yield prefix + item.name, value
+
+
+def changed_options(record: Any, options: IndexOptions) -> tuple[OptionChange, ...]:
+    """Return how ``options`` differ from a record of :func:`recorded` that has been JSON. What the version
+    that made the record didn't know hasn't changed."""
+    found = []
+    for key, now in flat(options):
+        section, _, name = key.rpartition(".")
+        inner = record.get(section) if section and isinstance(record, Mapping) else record
+        if key in WITHOUT_EFFECT or not isinstance(inner, Mapping) or name not in inner:
+            continue
+        before = tuple(inner[name]) if isinstance(inner[name], list) else inner[name]
+        if before != now:
+            found.append(OptionChange(key, flag_of(key), before, now))
+    return tuple(found)

@@ -22,6 +22,7 @@ from clew.types import (
     Edge,
     Evidence,
     Floats,
+    Imprint,
     Mark,
     Mention,
     Node,
@@ -270,7 +271,12 @@ class Store(Protocol):
         ...
 
     def open(self, path: Path) -> Reader:
-        """Raises NoIndex, BadIndex, IndexTooNew."""
+        """Raises NoIndex, BadIndex, IndexTooNew, IndexTooOld."""
+        ...
+
+    def imprint(self, path: Path) -> Imprint | None:
+        """Return what the index at ``path`` says of its making, also if its schema is no longer read; None
+        if there is none."""
         ...
 
     def writing(self, path: Path) -> AbstractContextManager[None]:

@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from clew.errors import OptionError
-from clew.options import AnswerOptions, IndexOptions, SearchOptions
+from clew.options import AnswerOptions, IndexOptions, SearchOptions, flag_of
 
 CONFIG_NAME = "clew.toml"
 PREFIX = "CLEW_"
 # Variables that name no option: the index file, tracebacks.
 OTHER_VARIABLES = {"CLEW_INDEX": "the index to read", "CLEW_DEBUG": "show tracebacks"}
-# Flags are short where that is clear: `--include`, not `--source-include`. These keep their section.
-_SECTION_IN_FLAG = {"chunk.size", "community"}
 
 Kind = Literal["int", "float", "bool", "str", "list"]
 _KINDS: dict[Any, Kind] = {int: "int", float: "float", bool: "bool", str: "str", tuple[str, ...]: "list"}
@@ -57,10 +55,7 @@ class Setting:
     @property
     def flag(self) -> str:
         """The flag, for example ``--chunk-size``; one-letter options have one dash."""
-        section, _, name = self.key.rpartition(".")
-        if self.key in _SECTION_IN_FLAG or section in _SECTION_IN_FLAG:
-            name = f"{section}-{name}"
-        return ("-" if len(name) == 1 else "--") + name.replace("_", "-")
+        return flag_of(self.key)
 
 
 @dataclass(frozen=True, slots=True)

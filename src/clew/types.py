@@ -446,9 +446,21 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionChange:
+    """An option (``section.field``) that an index was made with otherwise, and its ``flag``."""
+
+    option: str
+    flag: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
 class BuildResult:
     """What a build did: counts, seconds by stage, and the problems to list. ``unchanged``: nothing was to
-    be done, since the index had been made from just this."""
+    be done, since the index had been made from just this. ``changes`` are the options that the index there
+    was made with otherwise, ``reach`` the stages that do something anew for that: ``files``, ``parse``,
+    ``embed``, ``communities``."""
 
     index: str
     counts: Mapping[str, int]
@@ -457,6 +469,8 @@ class BuildResult:
     languages: Mapping[str, int]
     notes: tuple[str, ...] = ()
     unchanged: bool = False
+    changes: tuple[OptionChange, ...] = ()
+    reach: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,6 +484,17 @@ class Origin:
     name: str
     root: str
     file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imprint:
+    """What an index, also one of an older schema, says of its making: its schema's version, its ``meta``
+    (with the ``options``), and where its documents were. ``readable``: this version can open it."""
+
+    schema_version: int
+    readable: bool
+    meta: Mapping[str, Any]
+    sources: tuple[Origin, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,6 +185,11 @@ def result(value: BuildResult) -> dict[str, Any]:
         "languages": dict(value.languages),
         "seconds": {name: _number(seconds) for name, seconds in value.seconds.items()},
         "notes": list(value.notes),
+        "changes": [
+            {"option": one.option, "before": plain(one.before), "after": plain(one.after)}
+            for one in value.changes
+        ],
+        "reach": list(value.reach),
         "problems": [
             {"key": p.key, "reason": p.reason, "remedy": p.remedy, "skipped": p.skipped}
             for p in value.problems

@@ -19,6 +19,7 @@ import numpy as np
 
 from clew.algo.encoder import INPUTS, Pooling, SentenceEncoder
 from clew.errors import OptionError
+from clew.ids import content_hash, make_id
 from clew.options import EmbedOptions
 from clew.text.subword import SubwordTokenizer
 from clew.types import Floats
@@ -27,7 +28,7 @@ GRAPHS = ("model.onnx", "onnx/model.onnx")
 LENGTH = 512  # positions of most such models, where the folder doesn't say
 LONGEST = 8192  # a larger number stands for "not limited" in such files
 PASSAGE_PREFIXES = ("passage", "document")  # names that models give their prefix for passages
-NAMED = 12  # hexadecimal digits of the graph's hash in the name: other weights are another model
+NAMED = 12  # hexadecimal digits of the hash in the name: other weights or rules are another model
 
 
 class OnnxFolder:
@@ -40,7 +41,9 @@ class OnnxFolder:
         # Batches side by side on one core each; see clew.embedders.minilm.
         self.parallel = threads or os.cpu_count() or 1
         length = self._length()
-        self.tokenizer = SubwordTokenizer(folder / "tokenizer.json", folder.name, length)
+        rules = folder / "tokenizer.json"
+        # Analyses are kept under the tokenizer's name: another with these tokens makes none of them anew.
+        self.tokenizer = SubwordTokenizer(rules, content_hash(rules.read_bytes())[:NAMED], length)
         prompts = _read(folder / "config_sentence_transformers.json").get("prompts") or {}
         self._question_prefix = str(prompts.get("query") or "")
         self._passage_prefix = next((str(prompts[n]) for n in PASSAGE_PREFIXES if prompts.get(n)), "")
@@ -49,9 +52,12 @@ class OnnxFolder:
 
     @cached_property
     def name(self) -> str:
-        """The folder's name and the hash of the graph."""
+        """The folder's name and the hash of all that makes its vectors: graph, tokens, prefixes, pooling."""
         with self.encoder.path.open("rb") as file:
-            return f"{self.folder.name}-{file_digest(file, 'sha256').hexdigest()[:NAMED]}"
+            graph = file_digest(file, "sha256").hexdigest()
+        prefixes = (self._question_prefix, self._passage_prefix)
+        rules = make_id(graph, self.tokenizer.name, *prefixes, self.encoder.pooling, str(self.window))
+        return f"{self.folder.name}-{rules[:NAMED]}"
 
     @cached_property
     def dimension(self) -> int:

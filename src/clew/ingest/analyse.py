@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from clew.ids import content_hash, make_id
+from clew.ingest.chunk import limits
 from clew.ingest.documents import Failures, Items, Work
 from clew.ingest.workers import spread
 from clew.options import IndexOptions
@@ -38,9 +39,12 @@ def analyse(
     Much that isn't in the cache is spread over processes, which changes nothing in what is returned.
     """
     ordered = sorted(raws, key=lambda raw: raw.key)
-    suffix = _suffix(options, tokenizer, window, extractors)
+    suffix = dependence(options, tokenizer, window, extractors)
     hashes = [content_hash(raw.data) for raw in ordered]
-    keys = [make_id(digest, raw.media_type, suffix) for digest, raw in zip(hashes, ordered, strict=True)]
+    keys = [
+        make_id(digest, raw.media_type, suffix["record" if raw.media_type == "record" else "note"])
+        for digest, raw in zip(hashes, ordered, strict=True)
+    ]
     found, missing = _look_up(ordered, hashes, keys, cache)
     if missing and options.language == "auto":
         preload()
@@ -90,11 +94,24 @@ def _in_step(
     return kept, analyses, problems
 
 
-def _suffix(options: IndexOptions, tokenizer: Tokenizer, window: int, extractors: Sequence[Extractor]) -> str:
-    """Return the part of the cache's key that is the same for all documents."""
-    chunk = ",".join(f"{name}={value}" for name, value in sorted(asdict(options.chunk).items()))
+def dependence(
+    options: IndexOptions, tokenizer: Tokenizer, window: int, extractors: Sequence[Extractor]
+) -> dict[str, str]:
+    """Return the hash of all that an analysis depends on beside the document, by kind: ``note``, ``record``.
+
+    It is a part of the cache's key, and no other option makes an analysis anew.
+    """
     names = ",".join(extractor.name for extractor in extractors)
-    return make_id(PARSE_VERSION, chunk, str(window), tokenizer.name, options.language, names)
+    return {
+        kind: make_id(
+            PARSE_VERSION,
+            ",".join(map(str, limits(options.chunk, window, kind == "record"))),
+            tokenizer.name,
+            options.language,
+            names,
+        )
+        for kind in ("note", "record")
+    }
 
 
 def _batches(items: Items) -> Iterator[Items]:

@@ -16,8 +16,9 @@ from typing import Any
 
 from clew import __version__
 from clew.errors import IndexFileError
-from clew.ingest.analyse import analyse
+from clew.ingest.analyse import analyse, dependence
 from clew.ingest.assemble import assemble
+from clew.ingest.changes import tell
 from clew.ingest.communities import partition
 from clew.ingest.embed import dense_text, embed_chunks, language_note
 from clew.ingest.gather import gather
@@ -28,7 +29,7 @@ from clew.ingest.origins import origins
 from clew.ingest.reports import summarise
 from clew.ingest.scan import scan
 from clew.ingest.unchanged import fingerprint, unchanged
-from clew.options import IndexOptions
+from clew.options import IndexOptions, recorded
 from clew.ports import Cache, Embedder, Extractor, Progress, Source, Store, Tokenizer
 from clew.types import Artifact, BuildResult, Problem
 
@@ -92,10 +93,14 @@ def build(
     clock = _Clock(progress)
     clock.stage("scan")
     raws, problems = scan(sources)
-    made = fingerprint(raws, _recorded(options), tokenizer, window, extractors, embedder)
+    made = fingerprint(raws, recorded(options), tokenizer, window, extractors, embedder)
     if not rebuild and (found := unchanged(store, path, made, origins(sources))):
         clock.stop()
         return _as_it_was(path, *found, problems, embedder, clock.seconds)
+    analysis = dependence(options, tokenizer, window, extractors)
+    changes, reach, line = tell(store.imprint(path), options, analysis, embedder)
+    if line:
+        progress.note(line)
     clock.stage("parse", len(raws))
     raws, analyses, failed = analyse(raws, options, tokenizer, window, extractors, cache, progress)
     problems = [*problems, *failed]
@@ -109,7 +114,9 @@ def build(
     communities = partition(corpus, graph, options.community)
     reports = summarise(corpus, graph, communities)
     clock.stage("publish")
-    artifact = assemble(corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options))
+    artifact = assemble(
+        corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options, analysis)
+    )
     artifact = replace(artifact, sources=origins(sources))
     languages, size = _languages(corpus), sum(document.size for document in corpus.documents)
     texts = _dense_texts(corpus) if embedder is not None else []
@@ -141,7 +148,16 @@ def build(
         store.publish(path, artifact)
     clock.stop()
     counts = _counts(artifact, size)
-    return BuildResult(str(path), counts, clock.seconds, tuple(problems), languages, tuple(notes))
+    return BuildResult(
+        str(path),
+        counts,
+        clock.seconds,
+        tuple(problems),
+        languages,
+        tuple(notes),
+        changes=changes,
+        reach=reach,
+    )
 
 
 def _as_it_was(
@@ -189,20 +205,15 @@ def _languages(corpus: Corpus) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _meta(corpus: Corpus, options: IndexOptions) -> dict[str, Any]:
+def _meta(corpus: Corpus, options: IndexOptions, analysis: Mapping[str, str]) -> dict[str, Any]:
     return {
         "clew_version": __version__,
         "embedder": None,
         "dimension": 0,
-        "options": _recorded(options),
+        "options": recorded(options),
+        "analysis": analysis,
         "languages": _languages(corpus),
     }
-
-
-def _recorded(options: IndexOptions) -> dict[str, Any]:
-    recorded = asdict(options)
-    del recorded["workers"]  # it makes no difference to the index
-    return recorded
 
 
 def _counts(artifact: Artifact, size: int) -> dict[str, int]:

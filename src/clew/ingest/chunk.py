@@ -57,6 +57,13 @@ def cut(
     return _Cutter(parsed, starts, options, window, is_record).chunks()
 
 
+def limits(options: ChunkOptions, window: int, is_record: bool) -> tuple[int, int, int]:
+    """Return all that the options and the window decide, in tokens: the size of a passage, its overlap, and
+    the size up to which a document stays whole."""
+    size = max(options.size or _fitting(window or DEFAULT_WINDOW), 1)
+    return size, min(options.overlap, size // 2), max(options.record_size, size) if is_record else size
+
+
 def _fitting(window: int) -> int:
     """Return the size of a passage that fits a window with its headings."""
     return window - int(window * HEADING_SHARE)
@@ -83,10 +90,7 @@ class _Cutter:
         # Most questions are about borders of blocks: they are looked up at once.
         counts = self.starts.searchsorted(borders).tolist() if borders else []
         self._before = dict(zip(borders, counts, strict=True))
-        size = options.size or _fitting(window or DEFAULT_WINDOW)
-        self.size = max(size, 1)
-        self.overlap = min(options.overlap, self.size // 2)
-        self.most = max(options.record_size, self.size) if is_record else self.size
+        self.size, self.overlap, self.most = limits(options, window, is_record)
 
     def chunks(self) -> tuple[ChunkSpan, ...]:
         found: list[ChunkSpan] = []

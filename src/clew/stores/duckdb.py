@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,15 @@ from typing import Any
 import duckdb
 
 from clew import __version__
-from clew.errors import BadIndex, IndexTooNew, NoIndex, PublishError
+from clew.errors import BadIndex, IndexFileError, IndexTooNew, IndexTooOld, NoIndex, PublishError
 from clew.ports import Cache, Reader, Store
-from clew.stores.duckdb_files import NAME, Cursors, attach, writing
+from clew.stores.duckdb_files import NAME, Cursors, attach
 from clew.stores.duckdb_read import AGAIN, DuckReader, Stamp, file_stamp, first_line
-from clew.stores.duckdb_write import publish, replacing
-from clew.stores.schema import FORMAT, META, MIGRATIONS, SCHEMA_VERSION
-from clew.types import Artifact
+from clew.stores.duckdb_write import publish
+from clew.stores.places import META_KEY, Places
+from clew.stores.rebuild import rebuild_command
+from clew.stores.schema import FORMAT, META, SCHEMA_VERSION
+from clew.types import Artifact, Imprint
 
 MAGIC = b"DUCK"  # at byte 8 of every DuckDB file
 HEADERS = 3 * 4096  # bytes before the first block
@@ -38,7 +39,7 @@ class DuckStore:
         publish(Path(path), artifact)
 
     def open(self, path: Path) -> Reader:
-        """Open an index for reading. Raises NoIndex, BadIndex, IndexTooNew."""
+        """Open an index for reading. Raises NoIndex, BadIndex, IndexTooNew, IndexTooOld."""
         path = Path(path)
         for _ in range(OPEN_TRIES):
             _check_file(path)
@@ -48,6 +49,20 @@ class DuckStore:
                 break
             reader.close()
         return reader
+
+    def imprint(self, path: Path) -> Imprint | None:
+        """Return what an index of this schema or an older one says of its making; None if there is none,
+        or it can't be read."""
+        path = Path(path)
+        try:
+            _check_file(path)
+            connection, meta = _attach(path)
+        except IndexFileError:
+            return None
+        connection.close()
+        version: int = meta["schema_version"]
+        sources = Places(meta.get(META_KEY) or (), path).origins
+        return Imprint(version, version == SCHEMA_VERSION, meta, sources)
 
     def writing(self, path: Path) -> AbstractContextManager[None]:
         """Hold the lock of whoever indexes to ``path``.
@@ -80,7 +95,7 @@ def _spare_others(path: Path) -> None:
         return  # a folder is told of when publishing
     try:
         _check_file(path)
-        _open(path, file_stamp(path), migrate=False).close()
+        _attach(path)[0].close()
     except IndexTooNew as error:
         remedy = f"{error.remedy}; or choose another file with --index; or remove this one, which loses it"
         raise IndexTooNew(error.thing, error.reason, remedy) from error
@@ -107,7 +122,22 @@ def _check_file(path: Path) -> None:
         raise BadIndex(str(path), "it isn't a Clew index", "Name another with --index, or index again")
 
 
-def _open(path: Path, stamp: Stamp, *, migrate: bool = True) -> DuckReader:
+def _open(path: Path, stamp: Stamp) -> DuckReader:
+    connection, meta = _attach(path)
+    try:
+        version = meta["schema_version"]
+        if version < SCHEMA_VERSION:
+            reason = f"it was written by Clew {_clew(meta)} with schema {version}; this is Clew {__version__}"
+            remedy = f"Make it anew: {rebuild_command(path, meta)}"
+            raise IndexTooOld(str(path), f"{reason}, which reads schema {SCHEMA_VERSION}", remedy)
+    except BaseException:
+        connection.close()
+        raise
+    return DuckReader(path, Cursors(connection), meta, stamp)
+
+
+def _attach(path: Path) -> tuple[duckdb.DuckDBPyConnection, dict[str, Any]]:
+    """Open the file of an index of this schema or an older one, and read what it says of itself."""
     try:
         connection = attach(path, read_only=True)
     except (duckdb.Error, OSError) as error:
@@ -115,15 +145,11 @@ def _open(path: Path, stamp: Stamp, *, migrate: bool = True) -> DuckReader:
     try:
         _check_size(path, connection)
         meta = _meta(path, connection)
-        version = _version(path, meta)
-        if version < SCHEMA_VERSION and migrate:
-            connection.close()
-            _migrate(path, version)
-            return _open(path, file_stamp(path))
+        _check_version(path, meta)
     except BaseException:
         connection.close()
         raise
-    return DuckReader(path, Cursors(connection), meta, stamp)
+    return connection, meta
 
 
 def _check_size(path: Path, connection: duckdb.DuckDBPyConnection) -> None:
@@ -149,34 +175,21 @@ def _meta(path: Path, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     return meta
 
 
-def _version(path: Path, meta: dict[str, Any]) -> int:
+def _check_version(path: Path, meta: dict[str, Any]) -> None:
     version = meta.get("schema_version")
     if not isinstance(version, int) or "generation" not in meta:
         raise BadIndex(str(path), "it is damaged (its versions are missing)", AGAIN)
     if version > SCHEMA_VERSION:
         raise IndexTooNew(
             str(path),
-            f"it was written by Clew {meta.get('clew_version') or '(unknown)'} with schema {version}; "
-            f"this is Clew {__version__}, which knows schema {SCHEMA_VERSION} and older",
+            f"it was written by Clew {_clew(meta)} with schema {version}; "
+            f"this is Clew {__version__}, which reads schema {SCHEMA_VERSION}",
             "Upgrade Clew: pip install -U clew",
         )
-    return version
 
 
-def _migrate(path: Path, version: int) -> None:
-    """Bring an older index up to date, on a copy that is then renamed over it."""
-    steps = range(version, SCHEMA_VERSION)
-    if any(step not in MIGRATIONS for step in steps):
-        raise BadIndex(str(path), f"its schema, {version}, is no longer read", AGAIN)
-    with replacing(path) as new:
-        shutil.copyfile(path, new)
-        with writing(new) as connection:
-            for step in steps:
-                for statement in MIGRATIONS[step]:
-                    connection.execute(statement)
-            connection.execute(
-                f"UPDATE {META.name} SET value = ? WHERE key = 'schema_version'", [str(SCHEMA_VERSION)]
-            )
+def _clew(meta: dict[str, Any]) -> str:
+    return str(meta.get("clew_version") or "(unknown)")
 
 
 def _explain(path: Path, error: Exception) -> BadIndex | IndexTooNew:

@@ -10,7 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-SCHEMA_VERSION = 1
+# Raise it whenever tables, columns, arrays or keys of ``meta`` change, or what a reader computes to compare
+# with them does (normal names, terms). An index is remade from its notes rather than migrated: it then is
+# what this version makes of them, and the cache spares the expensive part. tests/data/indexes says how
+# to keep an index of each version.
+SCHEMA_VERSION = 2
 FORMAT = "clew index"  # what meta's ``format`` says, so that any other DuckDB file is told apart
 
 # Small row groups (DuckDB's default is 122,880 rows) let a look-up of ten positions skip nearly all
@@ -291,7 +295,3 @@ ARTIFACT_TABLES: Mapping[str, Table] = {
     )
 }
 TABLES: Mapping[str, Table] = {META.name: META, **ARTIFACT_TABLES, ARRAYS.name: ARRAYS}
-
-# Statements that bring an index from version n (the key) to n + 1. None yet. They run on a copy,
-# which is then put in place as a new publication is.
-MIGRATIONS: Mapping[int, tuple[str, ...]] = {}

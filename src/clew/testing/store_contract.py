@@ -291,7 +291,9 @@ class StoreContract:
     def test_no_index(self, store: Store, path: Path) -> None:
         with pytest.raises(NoIndex, match="clew index"):
             store.open(path)
+        assert store.imprint(path) is None
         path.mkdir(parents=True)
+        assert store.imprint(path) is None
         with pytest.raises(NoIndex, match="clew index"):
             store.open(path)
 
@@ -303,6 +305,16 @@ class StoreContract:
         path.write_bytes(data)
         with pytest.raises(BadIndex):
             store.open(path)
+        assert store.imprint(path) is None
+
+    def test_an_index_says_what_made_it(self, store: Store, path: Path) -> None:
+        reader = self.publish(store, path, make_artifact(5))
+        imprint = store.imprint(path)
+        assert imprint is not None
+        assert imprint.readable
+        assert imprint.meta == reader.meta
+        assert imprint.sources == reader.sources
+        reader.close()
 
     def test_a_truncated_index(self, store: Store, path: Path) -> None:
         store.publish(path, make_artifact(300))

@@ -19,8 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clew.errors import BadIndex, IndexFileError, IndexTooNew, NoIndex, PublishError
-from clew.stores import duckdb as store_module
+from clew.errors import BadIndex, IndexFileError, IndexTooNew, IndexTooOld, NoIndex, PublishError
 from clew.stores import schema
 from clew.stores.columns import to_json
 from clew.stores.duckdb import make
@@ -272,19 +271,19 @@ def test_a_damaged_version(path: Path, value: str) -> None:
         STORE.open(path)
 
 
-def test_an_older_schema_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_schema(path: Path) -> None:
     STORE.publish(path, make_artifact(5))
-    steps = {1: ("ALTER TABLE nodes RENAME COLUMN name TO label", "UPDATE nodes SET label = 'new'")}
-    monkeypatch.setattr(store_module, "MIGRATIONS", steps)
-    monkeypatch.setattr(store_module, "SCHEMA_VERSION", 2)
-    reader = STORE.open(path)
-    assert reader.meta["schema_version"] == 2
-    reader.close()
-    with duckdb.connect(str(path), read_only=True) as connection:
-        assert connection.execute("SELECT DISTINCT label FROM nodes").fetchall() == [("new",)]
-    monkeypatch.setattr(store_module, "SCHEMA_VERSION", 3)  # without a step from 2
-    with pytest.raises(BadIndex, match="Index again"):
+    change_meta(path, "schema_version", str(schema.SCHEMA_VERSION - 1))
+    with pytest.raises(IndexTooOld, match="Make it anew: clew index FOLDER --index"):
         STORE.open(path)
+    imprint = STORE.imprint(path)
+    assert imprint is not None
+    assert (imprint.schema_version, imprint.readable) == (schema.SCHEMA_VERSION - 1, False)
+    with STORE.writing(path):
+        STORE.publish(path, make_artifact(6))
+    imprint = STORE.imprint(path)
+    assert imprint is not None
+    assert imprint.readable
 
 
 def test_damaged_blocks_are_found(path: Path) -> None:
