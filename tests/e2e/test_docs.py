@@ -140,3 +140,15 @@ def test_links_between_pages_lead_somewhere(page: str) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", text):
         assert (DOCS / target).exists(), f"{page}: {target}"
+
+
+def test_every_promise_names_a_test() -> None:
+    page = (DOCS / "reliability.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| what happens \|.*?tested by \|\n\|[-|]+\n((?:\|.*\n)+)", page, re.MULTILINE)
+    rows = [line for table in tables for line in table.splitlines()]
+    assert len(rows) > 20
+    for row in rows:
+        named = re.findall(r"`((?:unit|e2e|contract)/\S+\.py)`", row.rstrip(" |").rpartition(" | ")[2])
+        assert named, row
+        for name in named:
+            assert (ROOT / "tests" / name).is_file(), row

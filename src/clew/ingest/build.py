@@ -18,7 +18,6 @@ from clew import __version__
 from clew.errors import IndexFileError
 from clew.ingest.analyse import analyse, dependence
 from clew.ingest.assemble import assemble
-from clew.ingest.changes import tell
 from clew.ingest.communities import partition
 from clew.ingest.embed import dense_text, embed_chunks, language_note
 from clew.ingest.gather import gather
@@ -26,6 +25,7 @@ from clew.ingest.graph import extract_graph
 from clew.ingest.lexical import index_terms
 from clew.ingest.model import Corpus
 from clew.ingest.origins import origins
+from clew.ingest.reach import tell
 from clew.ingest.reports import summarise
 from clew.ingest.scan import scan
 from clew.ingest.unchanged import fingerprint, unchanged
