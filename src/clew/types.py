@@ -460,7 +460,9 @@ class BuildResult:
     """What a build did: counts, seconds by stage, and the problems to list. ``unchanged``: nothing was to
     be done, since the index had been made from just this. ``changes`` are the options that the index there
     was made with otherwise, ``reach`` the stages that do something anew for that: ``files``, ``parse``,
-    ``embed``, ``communities``."""
+    ``embed``, ``communities``. ``work`` counts the documents that are new, edited, moved,
+    removed and unchanged since the index there was made, those parsed and the vectors embedded now, and the
+    vectors reused."""
 
     index: str
     counts: Mapping[str, int]
@@ -471,6 +473,7 @@ class BuildResult:
     unchanged: bool = False
     changes: tuple[OptionChange, ...] = ()
     reach: tuple[str, ...] = ()
+    work: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

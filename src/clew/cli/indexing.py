@@ -94,9 +94,10 @@ def summary(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:
     table.add_column(justify="right")
     table.add_column(style="dim")
     size = counts.get("bytes", 0)
+    told = {"documents": _documents(result), "vectors": _vectors(result)}
     for name, count in counts.items():
         if name != "bytes" and (count or name == "documents"):
-            table.add_row(name, f"{count:,}", "")
+            table.add_row(name, f"{count:,}", told.get(name, ""))
     embedding = result.seconds.get("embed", 0.0)
     large = size >= MEGABYTE  # with less, starting is most of the time
     table.add_row("read", f"{size / (1e6 if large else 1e3):,.1f}", "MB" if large else "kB")
@@ -110,6 +111,25 @@ def summary(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:
         page.gap()
         page.add((line(note), "yellow"))
     _next(page, result, paths)
+
+
+def _documents(result: BuildResult) -> str:
+    """What has become of the documents, unless all of them are new, and how many had to be parsed."""
+    work = result.work
+    kinds = ("new", "edited", "moved", "removed", "unchanged")
+    of = {kind: work.get(f"documents_{kind}", 0) for kind in kinds}
+    told = [f"{count:,} {kind}" for kind, count in of.items() if count]
+    if len(told) == 1 and of["new"]:
+        told = []
+    parsed = work.get("documents_parsed", 0)
+    if told or parsed < result.counts.get("documents", 0):
+        told = [*filter(None, [", ".join(told)]), f"{parsed:,} parsed"]
+    return "; ".join(told)
+
+
+def _vectors(result: BuildResult) -> str:
+    made, kept = (result.work.get(f"vectors_{what}", 0) for what in ("embedded", "reused"))
+    return f"{made:,} embedded, {kept:,} reused" if kept else ""
 
 
 def _next(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:

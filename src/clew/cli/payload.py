@@ -182,6 +182,7 @@ def result(value: BuildResult) -> dict[str, Any]:
         "index": value.index,
         "unchanged": value.unchanged,
         "counts": dict(value.counts),
+        "work": dict(value.work),
         "languages": dict(value.languages),
         "seconds": {name: _number(seconds) for name, seconds in value.seconds.items()},
         "notes": list(value.notes),

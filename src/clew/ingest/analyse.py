@@ -31,12 +31,14 @@ def analyse(
     extractors: Sequence[Extractor],
     cache: Cache | None,
     progress: Progress,
+    work: Counter[str] | None = None,
 ) -> tuple[list[RawDocument], list[Analysis], list[Problem]]:
     """Return the documents that could be analysed, their analyses in step, sorted by key, and problems.
 
     An analysis depends on a document's bytes, media type and the options alone; its title falls
     back on the source's title, then on the file name. A document whose analysis fails is a problem.
     Much that isn't in the cache is spread over processes, which changes nothing in what is returned.
+    ``work`` counts the contents that weren't there as ``documents_parsed``.
     """
     ordered = sorted(raws, key=lambda raw: raw.key)
     suffix = dependence(options, tokenizer, window, extractors)
@@ -51,13 +53,15 @@ def analyse(
     count = Counter(keys)
     progress.advance(sum(count[key] for key in found))
     failed: Failures = {}
-    work = Work(options, tokenizer, window, extractors)
+    recipe = Work(options, tokenizer, window, extractors)
     codec = cache.codec if cache is not None else None
-    for done in spread(work, list(_batches(missing)), codec, options.workers, progress):
+    for done in spread(recipe, list(_batches(missing)), codec, options.workers, progress):
         if cache is not None and done.analyses:
             cache.put_analyses(done.analyses, done.encoded)
         found.update(done.analyses)
         failed.update(done.failures)
+        if work is not None:
+            work["documents_parsed"] += len(done.analyses)
         progress.advance(sum(count[key] for key in (*done.analyses, *done.failures)))
     return _in_step(ordered, keys, found, failed)
 

@@ -18,6 +18,7 @@ from clew import __version__
 from clew.errors import IndexFileError
 from clew.ingest.analyse import analyse, dependence
 from clew.ingest.assemble import assemble
+from clew.ingest.changes import count_changes
 from clew.ingest.communities import partition
 from clew.ingest.embed import dense_text, embed_chunks, language_note
 from clew.ingest.gather import gather
@@ -32,6 +33,18 @@ from clew.ingest.unchanged import fingerprint, unchanged
 from clew.options import IndexOptions, recorded
 from clew.ports import Cache, Embedder, Extractor, Progress, Source, Store, Tokenizer
 from clew.types import Artifact, BuildResult, Problem
+
+# What a build counts of its work; see BuildResult.
+WORK = (
+    "documents_new",
+    "documents_edited",
+    "documents_moved",
+    "documents_removed",
+    "documents_unchanged",
+    "documents_parsed",
+    "vectors_embedded",
+    "vectors_reused",
+)
 
 
 @dataclass(slots=True)
@@ -101,11 +114,14 @@ def build(
     changes, reach, line = tell(store.imprint(path), options, analysis, embedder)
     if line:
         progress.note(line)
+    there = _published(store, path)
+    work = Counter(dict.fromkeys(WORK, 0))
     clock.stage("parse", len(raws))
-    raws, analyses, failed = analyse(raws, options, tokenizer, window, extractors, cache, progress)
+    raws, analyses, failed = analyse(raws, options, tokenizer, window, extractors, cache, progress, work)
     problems = [*problems, *failed]
     clock.stage("link")
     corpus = gather(raws, analyses)
+    work.update(count_changes(there.contents, {one.key: one.content_hash for one in corpus.documents}))
     del raws, analyses  # as below: the memory of each stage is needed by the next
     graph = extract_graph(corpus, progress)
     clock.stage("terms")
@@ -129,7 +145,8 @@ def build(
     }
     if not embeds:
         artifact = replace(artifact, made=record)
-    if not embeds or not _has_vectors(store, path, embedder):
+    # An index with this embedder's vectors answers better until the new one is whole than a new one without.
+    if not embeds or embedder is None or there.embedder != embedder.name:
         store.publish(path, artifact)
         if embeds:
             progress.note("Published without vectors: questions can be asked now, while embedding goes on.")
@@ -137,7 +154,7 @@ def build(
     if embedder is not None and embeds:
         notes += language_note(languages, embedder)
         clock.stage("embed", len(texts))
-        vectors = embed_chunks(texts, embedder, options.embed, cache, progress)
+        vectors = embed_chunks(texts, embedder, options.embed, cache, progress, work)
         clock.stage("publish")
         artifact = replace(
             artifact,
@@ -157,6 +174,7 @@ def build(
         tuple(notes),
         changes=changes,
         reach=reach,
+        work=dict(work),
     )
 
 
@@ -170,23 +188,36 @@ def _as_it_was(
 ) -> BuildResult:
     """Return the result of a build that had nothing to do: what the build that made the index told."""
     told = [*problems, *(Problem(**problem) for problem in record["problems"])]
-    languages = meta["languages"]
+    languages = _most_first(meta["languages"])
     notes = language_note(languages, embedder) if embedder is not None and meta["embedder"] else []
     nothing = "Nothing has changed since the index was made: it is as it was."
+    counts = dict(record["counts"])
+    work = dict.fromkeys(WORK, 0) | {
+        "documents_unchanged": counts["documents"],
+        "vectors_reused": counts["vectors"],
+    }
     return BuildResult(
-        str(path), dict(record["counts"]), seconds, tuple(told), languages, (*notes, nothing), unchanged=True
+        str(path), counts, seconds, tuple(told), languages, (*notes, nothing), unchanged=True, work=work
     )
 
 
-def _has_vectors(store: Store, path: Path, embedder: Embedder | None) -> bool:
-    """Tell whether an index with this embedder's vectors is there: it answers better until the new one
-    is whole than a new one without vectors would."""
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What is asked of the index that an update replaces."""
+
+    contents: Mapping[str, str] = field(default_factory=dict)  # hashes by key
+    embedder: str | None = None  # of its vectors
+
+
+def _published(store: Store, path: Path) -> _Published:
     try:
         reader = store.open(path)
     except IndexFileError:
-        return False
+        return _Published()
     try:
-        return embedder is not None and reader.meta.get("embedder") == embedder.name
+        return _Published(reader.contents(), reader.meta.get("embedder"))
+    except IndexFileError:  # it is damaged, and about to be replaced
+        return _Published()
     finally:
         reader.close()
 
@@ -202,6 +233,10 @@ def _dense_texts(corpus: Corpus) -> list[str]:
 def _languages(corpus: Corpus) -> dict[str, int]:
     """Return the number of documents by language, most first."""
     counts = Counter(document.language for document in corpus.documents)
+    return _most_first(counts)
+
+
+def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

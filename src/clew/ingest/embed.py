@@ -5,6 +5,7 @@ embedded once, and what a run has embedded is kept in the cache while it goes on
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -56,6 +57,7 @@ def embed_chunks(
     options: EmbedOptions,
     cache: Cache | None,
     progress: Progress,
+    work: Counter[str] | None = None,
 ) -> tuple[Ints, Halves]:
     """Return ``(vec_chunk, vectors)``: row i of ``vectors`` (W, dimension) is a window of the text
     ``vec_chunk[i]``, rows in the order of texts, then of windows.
@@ -63,17 +65,24 @@ def embed_chunks(
     A text longer than the embedder's window has several rows, one without any token none. A text
     that the embedder refuses is left out and noted. Batches hold windows of similar length, about
     ``options.batch_tokens`` tokens with padding. ``progress`` advances once for every text.
+    ``work`` counts rows whose window was embedded now as ``vectors_embedded``, each window once; all
+    others are ``vectors_reused``.
     Raises ProviderError if the embedder fails on everything; what was done stays in the cache.
     """
     plan = _plan(texts, embedder)
     run = _Run(plan, embedder, cache, progress)
     run.start()
+    missing = run.missing()
     try:
         budget = int(getattr(embedder, "batch_tokens", options.batch_tokens))
-        run.embed(list(_batches(run.missing(), plan.tokens, budget)))
+        run.embed(list(_batches(missing, plan.tokens, budget)))
     finally:
         run.commit()
-    return run.result()
+    chunk, vectors = run.result()
+    if work is not None:
+        work["vectors_embedded"] = int(np.count_nonzero(run.done[missing]))
+        work["vectors_reused"] = len(chunk) - work["vectors_embedded"]
+    return chunk, vectors
 
 
 # --- windows -------------------------------------------------------------------------------------

@@ -128,6 +128,11 @@ class DuckReader:
         """Return documents by position, or all."""
         return self._at("documents", "doc", _DOCUMENT, docs, self._document)
 
+    def contents(self) -> dict[str, str]:
+        """Return the hash of each document's content by its key."""
+        rows = self._rows("SELECT key, content_hash FROM documents ORDER BY doc")
+        return {unescape(key): content for key, content in rows}
+
     def chunks(self, chunks: Sequence[int]) -> list[Chunk]:
         """Return chunks by position."""
         return self._at("chunks", "chunk", _CHUNK, chunks, _chunk)

@@ -78,6 +78,10 @@ class StoreContract:
         assert [chunk.text for chunk in got] == [chunks["text"][i] for i in (24, 0, 3, 3)]
         assert got[0].heading_path == ("Heading",)
         assert [d.key for d in reader.documents()] == list(artifact.tables["documents"]["key"])
+        contents = zip(
+            artifact.tables["documents"]["key"], artifact.tables["documents"]["content_hash"], strict=True
+        )
+        assert list(reader.contents().items()) == list(contents)
         assert reader.documents([1])[0].metadata == {"tags": ["a", "b"]}
         assert [chunk.chunk for chunk in reader.chunks_of(1)] == list(range(10, 20))
         reader.close()

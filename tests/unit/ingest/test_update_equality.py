@@ -23,6 +23,7 @@ from whole_index import differences, read_whole
 from clew import Index, IndexOptions
 from clew.index import cache_path, look_at_cache
 from clew.options import ChunkOptions, CommunityOptions, EmbedOptions, SourceOptions
+from clew.types import BuildResult
 
 EXAMPLES = int(os.environ.get("CLEW_EQUALITY_EXAMPLES", "0"))
 STEPS = 12 if EXAMPLES else 10
@@ -159,12 +160,13 @@ class Vault(RuleBasedStateMachine):
         if self.checked == [state, state]:
             return  # nothing has changed since nothing changed
         self.checked = [*self.checked[-1:], state]
-        self._build(self.index)
         fresh = self.home / "fresh" / "index.duckdb"
-        self._build(fresh)
+        results = self._build(self.index), self._build(fresh)
         told = differences(read_whole(self.index), read_whole(fresh))
         shutil.rmtree(fresh.parent)
         assert not told, told
+        updated, built = ((list(r.counts.items()), r.problems, list(r.languages.items())) for r in results)
+        assert updated == built
 
     # --- helpers ---
 
@@ -184,9 +186,11 @@ class Vault(RuleBasedStateMachine):
         files |= {path: path.read_bytes() for path in self.vault.rglob("*") if path.is_file()}
         return files, self.options, cache_path(self.index).exists()
 
-    def _build(self, path: Path) -> None:
+    def _build(self, path: Path) -> BuildResult:
         sources = [self.vault, *([self.corpus] if self.corpus.exists() else [])]
-        Index.build(sources, path, options=self.options).close()
+        with Index.build(sources, path, options=self.options) as built:
+            assert built.result is not None
+            return built.result
 
 
 Vault.TestCase.settings = settings(
