@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clew.types import OptionChange
+if TYPE_CHECKING:
+    from clew.types import OptionChange
 
 # Flags are short where that is clear: `--include`, not `--source-include`. These keep their section.
 _SECTION_IN_FLAG = {"chunk.size", "community"}
@@ -166,6 +167,8 @@ def flat(options: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 def changed_options(record: Any, options: IndexOptions) -> tuple[OptionChange, ...]:
     """Return how ``options`` differ from a record of :func:`recorded` that has been JSON. What the version
     that made the record didn't know hasn't changed."""
+    from clew.types import OptionChange  # it brings numpy, which `clew --help` does without
+
     found = []
     for key, now in flat(options):
         section, _, name = key.rpartition(".")
