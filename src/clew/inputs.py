@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from clew import registry
@@ -16,8 +18,14 @@ FILE = "index.duckdb"
 
 
 def default_path(paths: Sequence[str | Path]) -> Path:
-    """Return where the index of these paths goes unless told otherwise."""
-    first = Path(_some(paths)[0])
+    """Return where the index of these paths goes unless told otherwise: to the folder that files which were
+    named together are in, or to the first path's."""
+    group = _together([Path(one).expanduser() for one in _some(paths)])
+    if group is not None:
+        here = Path.cwd()
+        root = group.root.relative_to(here) if group.root.is_relative_to(here) else group.root
+        return root / FOLDER / FILE
+    first = Path(paths[0])
     return (first if first.is_dir() else first.parent) / FOLDER / FILE
 
 
@@ -29,7 +37,8 @@ def _some(paths: Sequence[str | Path]) -> Sequence[str | Path]:
 
 
 def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:
-    """Return a source for each path, by what it is; a path named twice is one. Raises NotFound."""
+    """Return a source for each path, by what it is; a path named twice is one, and files that are named
+    together are one. Raises NotFound."""
     found: dict[Path, Path] = {}
     for given in _some(paths):
         if not str(given):
@@ -38,21 +47,61 @@ def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Sou
         if not path.exists():
             raise NotFound(str(given), "there is no such file or folder", "Check the spelling")
         found.setdefault(path.resolve(), path)
+    group = _together(list(found.values()))
+    single = [(real, path, ()) for real, path in found.items() if group is None or path not in group.members]
+    every = [*single, (group.root, group.root, group.parts)] if group else single
     sources: list[Source] = []
     taken: set[str] = set()
-    for resolved, path in sorted(found.items()):  # the order in which they were named says nothing
+    for resolved, path, parts in sorted(every):  # the order in which they were named says nothing
         base = name = resolved.name or "notes"
         number = 2
         while name in taken:
             name, number = f"{base}-{number}", number + 1
         taken.add(name)
-        sources.append(_open_source(path, options.source, name))
+        sources.append(_open_source(path, options.source, name, parts))
     return sources
 
 
-def _open_source(path: Path, options: SourceOptions, name: str) -> Source:
-    kind = "jsonl" if path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson") else "folder"
-    source: Source = registry.load("sources", kind)(path, options, name)
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Paths of one folder, as a shell makes them of ``notes/*``: they are read as that folder would be, so
+    far as they were named. ``parts`` are their paths within it; a folder's ends with a slash."""
+
+    root: Path
+    members: frozenset[Path]
+    parts: tuple[str, ...]
+
+
+def _together(paths: Sequence[Path]) -> _Group | None:
+    """Return the files among ``paths``, with the folders beside them, as one source; None if there are fewer
+    than two, or if they have nothing in common. JSONL corpora stay apart."""
+    files = {path: path.parent.resolve() / path.name for path in paths if _is_note(path)}
+    try:
+        root = Path(os.path.commonpath([place.parent for place in files.values()]))
+    except ValueError:  # none, or on several drives
+        return None
+    folders = {path: path.resolve() for path in paths if path.is_dir()}
+    beside = {path: place for path, place in folders.items() if place.parent == root}
+    if len(files) + len(beside) < 2 or root == root.parent or root in folders.values():
+        return None
+    parts = [place.relative_to(root).as_posix() for place in files.values()]
+    parts += [f"{place.name}/" for place in beside.values()]
+    return _Group(root, frozenset((*files, *beside)), tuple(sorted(set(parts))))
+
+
+def _is_note(path: Path) -> bool:
+    return path.is_file() and not _is_corpus(path)
+
+
+def _is_corpus(path: Path) -> bool:
+    return path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson")
+
+
+def _open_source(path: Path, options: SourceOptions, name: str, parts: Sequence[str] = ()) -> Source:
+    if parts:
+        group: Source = registry.load("sources", "folder")(path, options, name, parts)
+        return group
+    source: Source = registry.load("sources", "jsonl" if _is_corpus(path) else "folder")(path, options, name)
     return source
 
 
@@ -65,7 +114,7 @@ def sources_of(reader: Reader) -> list[Source]:
         path = Path(origin.root) / origin.file
         if not origin.root or not path.exists():
             raise SourceError(describe(origin), "the source isn't where it was indexed")
-        sources.append(_open_source(path, options, origin.name))
+        sources.append(_open_source(path, options, origin.name, origin.parts))
     if not sources:
         raise SourceError("", "the index doesn't say where its sources were")
     return sources

@@ -481,12 +481,14 @@ class Origin:
     """Where a source was. Its ``name`` and a slash begin its documents' keys where there are several.
 
     ``root`` is the absolute path of the folder that locations are relative to, or "" if they aren't
-    paths or it isn't known any more; ``file`` is the one file in it that was read, or "" for all.
+    paths or it isn't known any more; ``file`` is the one file in it that was read, or "" for all, or for
+    the ``parts`` of it that were named together: paths within it, a folder's with a slash at its end.
     """
 
     name: str
     root: str
     file: str = ""
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

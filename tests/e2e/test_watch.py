@@ -216,3 +216,12 @@ def test_what_is_wrong_at_first_ends_it(notes: Path, watch: Watch) -> None:
     running = watch("nowhere", cwd=notes)
     assert "nowhere: there is no such file or folder" in running.err("clew:")
     assert running.process.wait(TIMEOUT) == 2
+
+
+def test_files_that_a_shell_names_are_followed(notes: Path, watch: Watch) -> None:
+    running = watch(*sorted(notes.glob("*.md")), cwd=notes.parent)
+    running.err("Watching")
+    (notes / "other.md").write_text("# Not named\n")
+    repaired_by("Jonas", notes)
+    assert "1 document changed (1 edited)" in running.err("changed")
+    assert run("search", "Jonas", "--json", cwd=notes).json["hits"][0]["document"]["key"] == "gauge.md"

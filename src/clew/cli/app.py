@@ -114,7 +114,7 @@ def index(
         typer.Option(
             "--index",
             metavar="FILE",
-            help="Where the index goes. [default: .clew/index.duckdb in the first folder]",
+            help="Where the index goes. [default: .clew/index.duckdb in the first folder, or in the files']",
             show_default=False,
         ),
     ] = None,

@@ -20,23 +20,38 @@ def origins(sources: Sequence[Source]) -> tuple[Origin, ...]:
             continue
         folder = os.path.isdir(source.path)  # noqa: PTH112 -- Path.is_dir raises where rights are missing
         root = os.path.realpath(source.path if folder else source.path.parent)
-        found.append(Origin(name, root.replace(os.sep, "/"), "" if folder else source.path.name))
+        parts = tuple(getattr(source, "parts", ()))
+        found.append(Origin(name, root.replace(os.sep, "/"), "" if folder else source.path.name, parts))
     return tuple(found)
 
 
 def lost(old: Sequence[Origin], new: Sequence[Origin]) -> list[Origin]:
     """Return the old sources of which the new ones don't hold all files: those that aren't among them, or
     in one of their folders."""
-    return [one for one in old if not any(_covers(other, one) for other in new)]
+    places = [place for one in new for place in _places(one)]
+    files = {place for place in places if place[1]}
+    folders = [PurePath(root) for root, file in places if not file]
+    nameless = {one.name for one in new if not one.root}
+
+    def held(root: str, file: str) -> bool:
+        return (root, file) in files or any(PurePath(root).is_relative_to(folder) for folder in folders)
+
+    return [
+        one
+        for one in old
+        if not (all(held(*place) for place in _places(one)) if one.root else one.name in nameless)
+    ]
 
 
-def _covers(new: Origin, old: Origin) -> bool:
-    if not new.root or not old.root:
-        return (new.name, new.root) == (old.name, old.root)
-    within, outer = (PurePath(os.path.realpath(one.root)) for one in (old, new))
-    if new.file:
-        return (within, old.file) == (outer, new.file)
-    return within.is_relative_to(outer)
+def _places(origin: Origin) -> list[tuple[str, str]]:
+    """Return (folder, file) for all that a source reads; the file is empty for all of a folder."""
+    if not origin.root:
+        return []
+    root = os.path.realpath(origin.root)
+    if not origin.parts:
+        return [(root, origin.file)]
+    whole = [os.path.join(root, part) for part in origin.parts]  # noqa: PTH118 -- a slash at its end stays
+    return [(folder or "/", file) for folder, file in map(os.path.split, whole)]
 
 
 def describe(origin: Origin) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -49,8 +49,9 @@ class FolderSource:
     followed within the folder only, and only to what isn't reached otherwise.
     """
 
-    def __init__(self, path: Path, options: SourceOptions, name: str) -> None:
+    def __init__(self, path: Path, options: SourceOptions, name: str, parts: Sequence[str] = ()) -> None:
         self.name = name
+        self.parts = tuple(parts)  # the only files and folders in it that are read, if any are named
         self.path = path
         self._root = path
         self._options = options
@@ -83,7 +84,7 @@ class FolderSource:
         else:
             _check_folder(self._root)
             walk = _Walk(self._root, self._include, self._exclude)
-            walk.run()
+            walk.run(self.parts)
             found, problems = walk.found, walk.problems
         return sorted(found, key=lambda item: item.key), problems
 
@@ -109,9 +110,10 @@ class FolderSource:
         yield RawDocument(item.key, item.key, data, media)
 
 
-def open_source(path: Path, options: SourceOptions, name: str) -> FolderSource:
-    """Return the source for a folder, or for one file."""
-    return FolderSource(path, options, name)
+def open_source(path: Path, options: SourceOptions, name: str, parts: Sequence[str] = ()) -> FolderSource:
+    """Return the source for a folder, for one file, or for ``parts`` of a folder: paths within it, a folder's
+    with a slash at its end."""
+    return FolderSource(path, options, name, parts)
 
 
 def _check_folder(root: Path) -> None:
@@ -162,9 +164,21 @@ class _Walk:
         self.found: list[_Found] = []
         self.problems: list[Problem] = []
 
-    def run(self) -> None:
-        """Walk what is there, then follow the links in key order to what hasn't been reached."""
-        self._folders("", self._root, ())
+    def run(self, parts: Sequence[str] = ()) -> None:
+        """Walk what is there, then follow the links in key order to what hasn't been reached.
+
+        With ``parts``, files are taken as they were named, ignored or not; folders are walked.
+        """
+        if not parts:
+            self._folders("", self._root, ())
+        for part in (part for part in parts if part.endswith("/")):
+            rules = self._with_ignore_file("", self._root, ())
+            self._folders(part.rstrip("/"), self._root / part, rules)
+        for part in (part for part in parts if not part.endswith("/")):
+            real = os.path.realpath(self._root / part)
+            if real not in self._seen:
+                self._seen.add(real)
+                self.found.append(_Found(_text(part), self._root / part))
         while self._links:
             links, self._links = sorted(self._links, key=lambda link: link[0]), []
             for key, path, rules in links:

@@ -20,14 +20,15 @@ META_KEY = "sources"
 MADE_KEY = "made"  # what made the index, of what; see :mod:`clew.ingest.unchanged`
 
 
-def pack_origins(origins: Sequence[Origin], index: Path) -> list[dict[str, str]]:
+def pack_origins(origins: Sequence[Origin], index: Path) -> list[dict[str, Any]]:
     """Return the sources as ``meta`` holds them, for an index at ``index``."""
     folder = os.path.realpath(index.parent)
-    packed = []
+    packed: list[dict[str, Any]] = []
     for origin in origins:
         inside = _below(f"{folder}/{index.name}", os.path.realpath(origin.root)) if origin.root else None
         place = {"root": origin.root} if inside is None else {"index": inside}
-        packed.append({"name": origin.name, "file": origin.file, **place})
+        parts = {"parts": list(origin.parts)} if origin.parts else {}
+        packed.append({"name": origin.name, "file": origin.file, **place, **parts})
     return packed
 
 
@@ -88,14 +89,15 @@ class Places:
 
 def _unpack(packed: dict[str, Any], index: Path) -> Origin:
     name, file = str(packed.get("name", "")), str(packed.get("file", ""))
+    parts = tuple(map(str, packed.get("parts") or ()))
     inside = packed.get("index")
     if not inside:
-        return Origin(name, str(packed.get("root", "")), file)
+        return Origin(name, str(packed.get("root", "")), file, parts)
     for path in (os.path.abspath(index), os.path.realpath(index)):  # noqa: PTH100 -- symlinks stay
         posix = path.replace(os.sep, "/")
         if posix.endswith(f"/{inside}"):
-            return Origin(name, posix.removesuffix(str(inside)).rstrip("/") or "/", file)
-    return Origin(name, "", file)  # the index was copied out of its source
+            return Origin(name, posix.removesuffix(str(inside)).rstrip("/") or "/", file, parts)
+    return Origin(name, "", file, parts)  # the index was copied out of its source
 
 
 def _root(origin: Origin) -> _Root:
