@@ -227,6 +227,34 @@ def test_a_folder_says_its_pooling_and_prefixes(tmp_path: Path) -> None:
         registry.make_embedder(EmbedOptions(embedder=f"onnx:{folder}"))
 
 
+def test_a_folders_name_tells_all_that_makes_its_vectors(tmp_path: Path) -> None:
+    """Vectors are kept under the embedder's name, analyses under its tokenizer's."""
+
+    def names(folder: Path) -> tuple[str, str]:
+        model = registry.make_embedder(EmbedOptions(embedder=f"onnx:{folder}"))
+        assert model is not None
+        return model.name, model.tokenizer.name
+
+    folder = onnx_folder(tmp_path)
+    first = names(folder)
+    assert names(folder) == first
+    (folder / "config_sentence_transformers.json").write_text('{"prompts": {"document": "passage: "}}')
+    second = names(folder)
+    assert second[0] != first[0]
+    assert second[1] == first[1]
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    assert names(folder)[0] not in (first[0], second[0])
+    (folder / "1_Pooling" / "config.json").unlink()
+    rules = folder / "tokenizer.json"
+    text = rules.read_text("utf-8")
+    rules.unlink()  # it may be a link to the model that is installed
+    rules.write_text(text + "\n", "utf-8")
+    third = names(folder)
+    assert third[0] != second[0]
+    assert third[1] != second[1]
+
+
 @pytest.mark.parametrize("wrong", ["onnx", "onnx:/nowhere/at/all", "minilm:large", "use:x", "e5:x", "openai"])
 def test_a_wrong_argument_is_refused_with_a_remedy(wrong: str) -> None:
     with pytest.raises(OptionError) as caught:
