@@ -11,6 +11,7 @@ from typing import Any
 from clew.options import IndexOptions, changed_options
 from clew.stores.lock import FOLDER
 from clew.stores.places import META_KEY, Places
+from clew.types import Origin
 
 FILE = "index.duckdb"
 
@@ -20,7 +21,7 @@ def rebuild_command(path: Path, meta: Mapping[str, Any]) -> str:
     that ``meta`` records. An index in the folder of its notes needn't say where they are."""
     path = path.absolute()
     origins = Places(meta.get(META_KEY) or (), path).origins
-    sources = [_place(one.root, one.file) for one in origins if one.root]
+    sources = [place for one in origins if one.root for place in _places(one)]
     own = str(path.parent.parent) if path.parent.name == FOLDER and path.name == FILE else ""
     if not sources:
         sources = [own] if own else []
@@ -29,8 +30,10 @@ def rebuild_command(path: Path, meta: Mapping[str, Any]) -> str:
     return " ".join(["clew index", *(words or ["FOLDER"]), *place, *_flags(meta.get("options"))])
 
 
-def _place(root: str, file: str) -> str:
-    return os.path.join(root, file) if file else root  # noqa: PTH118 -- as the index records it
+def _places(origin: Origin) -> list[str]:
+    """Return the paths that were named: the folder's, its one file's, or those in it that make the source."""
+    named = origin.parts or (origin.file,)
+    return [os.path.join(origin.root, one) if one else origin.root for one in named]  # noqa: PTH118
 
 
 def _flags(record: Any) -> Iterator[str]:
