@@ -33,7 +33,7 @@ def rebuild_command(path: Path, meta: Mapping[str, Any]) -> str:
 def _places(origin: Origin) -> list[str]:
     """Return the paths that were named: the folder's, its one file's, or those in it that make the source."""
     named = origin.parts or (origin.file,)
-    return [os.path.join(origin.root, one) if one else origin.root for one in named]  # noqa: PTH118
+    return [os.path.join(origin.root, one.rstrip("/")) if one else origin.root for one in named]  # noqa: PTH118
 
 
 def _flags(record: Any) -> Iterator[str]:
