@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from clew import registry
-from clew.errors import IndexMismatch, NoIndex, OptionError, SourceError, UsageError
+from clew.errors import (
+    IndexMismatch,
+    NoIndex,
+    OptionError,
+    PublishError,
+    SourceError,
+    UsageError,
+)
 from clew.ingest.origins import describe, lost, origins
 from clew.inputs import FOLDER, default_path, open_sources, sources_of
 from clew.options import AnswerOptions, EmbedOptions, IndexOptions
@@ -87,14 +94,28 @@ class Index:
         unless it shall ``rebuild``: that mends an index that was damaged.
         Raises NotFound for a path that isn't there, OptionError, SourceError, PublishError, IndexTooNew.
         """
+        options = options if options is not None else IndexOptions()
+        progress = progress if progress is not None else SilentProgress()
+        goal = Path(path) if path is not None else default_path(paths)
+        with _enough_memory(goal):
+            return cls._build(paths, goal, options, progress, named=path is not None, rebuild=rebuild)
+
+    @classmethod
+    def _build(
+        cls,
+        paths: Sequence[str | Path],
+        goal: Path,
+        options: IndexOptions,
+        progress: Progress,
+        *,
+        named: bool,
+        rebuild: bool,
+    ) -> Self:
         from clew.ingest.build import build  # 0.4 s of imports that asking doesn't need
 
-        options = options if options is not None else IndexOptions()
-        goal = Path(path) if path is not None else default_path(paths)
         store: Store = registry.load("stores", DEFAULT_STORE)()
         sources = open_sources(paths, options)
-        progress = progress if progress is not None else SilentProgress()
-        _spare_sources(store, goal, sources, progress, named=path is not None)
+        _spare_sources(store, goal, sources, progress, named=named)
         embedder = registry.make_embedder(options.embed)
         sizing = embedder if embedder is not None else _default_embedder(options.embed)
         extractors = [registry.load("extractors", name)() for name in registry.names("extractors")]
@@ -286,6 +307,16 @@ class Index:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextmanager
+def _enough_memory(goal: Path) -> Iterator[None]:
+    """Turn a MemoryError of any stage into a PublishError."""
+    try:
+        yield
+    except MemoryError as error:
+        remedy = "Close other programs, or index fewer notes. An index that is there is whole"
+        raise PublishError(str(goal), "there isn't enough memory to make it", remedy) from error
 
 
 def _prepare_embedder(engine: IndexEngine) -> None:

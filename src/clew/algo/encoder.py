@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Pooling = Literal["mean", "cls"]
 INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
+NO_MEMORY = ("Failed to allocate memory", "bad allocation", "bad_alloc")  # in a text of ONNX Runtime
 QUIET = 3  # ONNX Runtime's log level: errors only; its warnings speak of graph internals
 
 
@@ -57,7 +59,8 @@ class SentenceEncoder:
         options.log_severity_level = QUIET
         # Threads that spin while they wait for work slow down whatever else runs on the machine.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        return onnxruntime.InferenceSession(str(self.path), options, providers=["CPUExecutionProvider"])
+        with _memory_errors():
+            return onnxruntime.InferenceSession(str(self.path), options, providers=["CPUExecutionProvider"])
 
     @cached_property
     def inputs(self) -> dict[str, str]:
@@ -72,11 +75,23 @@ class SentenceEncoder:
             name: given[name].astype(np.int32) if kind == "tensor(int32)" else given[name]
             for name, kind in self.inputs.items()
         }
-        output: Any = self.session.run(None, feeds)[0]
+        with _memory_errors():
+            output: Any = self.session.run(None, feeds)[0]
         hidden: Floats = output.astype(np.float32, copy=False)
         if hidden.ndim == 2:
             return unit(hidden)
         return unit(hidden[:, 0, :] if self.pooling == "cls" else mean_pool(hidden, mask))
+
+
+@contextmanager
+def _memory_errors() -> Iterator[None]:
+    """Raise MemoryError where onnxruntime had too little memory, of which only its text tells."""
+    try:
+        yield
+    except Exception as error:
+        if any(words in str(error) for words in NO_MEMORY):
+            raise MemoryError(str(error)) from error
+        raise
 
 
 def pad(ids: Sequence[Sequence[int]]) -> tuple[Longs, Longs]:

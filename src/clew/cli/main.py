@@ -38,6 +38,11 @@ def run(arguments: Sequence[str]) -> int:
             _traceback()
         say(f"clew: {clean(str(error))}", "red")
         return error.exit_code
+    except MemoryError:
+        if debug:
+            _traceback()
+        say("clew: there isn't enough memory. Close other programs, then try again.", "red")
+        return EXIT_UNEXPECTED
     except Exception as error:
         if debug:
             _traceback()

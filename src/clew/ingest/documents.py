@@ -49,6 +49,8 @@ class Work:
                 parsed[key] = self._parse(raw)
             except NotText as error:
                 failed[key] = (str(error), "Save it as UTF-8 text, or exclude it")
+            except MemoryError:  # not the file's fault: without it the index would be of other notes
+                raise
             except Exception as error:  # one bad file never ends a run
                 failed[key] = _unexpected(error)
         starts = self._places.starts([document.text for _, document in parsed.values()])
@@ -56,6 +58,8 @@ class Work:
             digest, raw = items[key]
             try:
                 done[key] = self._finish(digest, raw, decoded, document, token_starts)
+            except MemoryError:
+                raise
             except Exception as error:  # as above
                 failed[key] = _unexpected(error)
         return done, failed

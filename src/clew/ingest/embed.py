@@ -288,6 +288,8 @@ class _Run:
             self.commit()
 
     def _fail(self, window: int, error: Exception) -> None:
+        if isinstance(error, MemoryError):  # not the text's fault
+            raise error
         self.failures.append((window, error))
         self.failed_in_a_row += 1
         if self.failed_in_a_row >= HOPELESS:

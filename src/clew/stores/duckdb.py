@@ -22,7 +22,7 @@ from clew.types import Artifact, Imprint
 
 MAGIC = b"DUCK"  # at byte 8 of every DuckDB file
 HEADERS = 3 * 4096  # bytes before the first block
-OPEN_TRIES = 3  # a file that is replaced while it is being opened is opened again
+OPEN_TRIES = 20  # a file that is replaced while it is being opened is opened again
 
 
 def make() -> Store:
@@ -41,14 +41,20 @@ class DuckStore:
     def open(self, path: Path) -> Reader:
         """Open an index for reading. Raises NoIndex, BadIndex, IndexTooNew, IndexTooOld."""
         path = Path(path)
-        for _ in range(OPEN_TRIES):
-            _check_file(path)
-            stamp = file_stamp(path)
-            reader = _open(path, stamp)
-            if not reader.stale():
-                break
+        for left in reversed(range(OPEN_TRIES)):
+            stamp = _check_file(path)
+            try:
+                reader = _open(path, stamp)
+            except BadIndex:
+                # Its size, say, was that of another file than the one that had been opened.
+                if left and _replaced(path, stamp):
+                    continue
+                raise
+            # Replaced as often as that, the one that is open is as good as any: a whole generation.
+            if not left or not _replaced(path, stamp):
+                return reader
             reader.close()
-        return reader
+        raise AssertionError("the last try has returned or raised")
 
     def imprint(self, path: Path) -> Imprint | None:
         """Return what an index of this schema or an older one says of its making; None if there is none,
@@ -106,13 +112,22 @@ def _spare_others(path: Path) -> None:
         raise PublishError(str(path), reason, "Move it away, or choose another with --index") from error
 
 
-def _check_file(path: Path) -> None:
-    """Tell what isn't an index by its first bytes. DuckDB's own messages speak of other things."""
+def _replaced(path: Path, stamp: Stamp) -> bool:
+    """Tell whether another file is at ``path`` by now, or none."""
+    try:
+        return file_stamp(path) != stamp
+    except OSError:
+        return True
+
+
+def _check_file(path: Path) -> Stamp:
+    """Tell what isn't an index by its first bytes; DuckDB's own messages speak of other things. Return the
+    file's stamp."""
     try:
         if path.is_dir():
             raise NoIndex(str(path), "it is a folder, not an index", "Make one: clew index FOLDER")
         with path.open("rb") as file:
-            head = file.read(12)
+            head, stamp = file.read(12), file_stamp(path)
     except (FileNotFoundError, NotADirectoryError):
         raise NoIndex(str(path), "there is no index here", "Make one: clew index FOLDER") from None
     except OSError as error:
@@ -120,6 +135,7 @@ def _check_file(path: Path) -> None:
         raise BadIndex(str(path), reason, "Check its permissions, or name another with --index") from error
     if head[8:12] != MAGIC:
         raise BadIndex(str(path), "it isn't a Clew index", "Name another with --index, or index again")
+    return stamp
 
 
 def _open(path: Path, stamp: Stamp) -> DuckReader:
@@ -140,6 +156,8 @@ def _attach(path: Path) -> tuple[duckdb.DuckDBPyConnection, dict[str, Any]]:
     """Open the file of an index of this schema or an older one, and read what it says of itself."""
     try:
         connection = attach(path, read_only=True)
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError(first_line(error)) from error
     except (duckdb.Error, OSError) as error:
         raise _explain(path, error) from error
     try:
@@ -168,6 +186,8 @@ def _meta(path: Path, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         meta = {key: json.loads(value) for key, value in rows}
     except duckdb.CatalogException as error:
         raise BadIndex(str(path), "it is a DuckDB file, but not a Clew index", "Name another") from error
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError(first_line(error)) from error
     except (duckdb.Error, ValueError) as error:
         raise BadIndex(str(path), f"it is damaged ({first_line(error)})", AGAIN) from error
     if meta.get("format") != FORMAT:

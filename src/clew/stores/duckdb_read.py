@@ -303,6 +303,8 @@ class DuckReader:
             rows: list[tuple[Any, ...]] = self._cursors.get().execute(query, list(values)).fetchall()
         except duckdb.ConnectionException as error:
             raise BadIndex(str(self.path), "it was closed", "Open it again") from error
+        except duckdb.OutOfMemoryException as error:
+            raise MemoryError(first_line(error)) from error
         except (duckdb.Error, UnicodeDecodeError) as error:
             raise BadIndex(str(self.path), f"it is damaged ({first_line(error)})", AGAIN) from error
         return rows
