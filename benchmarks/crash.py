@@ -1,13 +1,13 @@
 """Crashes, full disks, lack of memory, and several processes at once, with real processes.
 
-    python benchmarks/crash.py [NOTES] [--parts kills,disk,memory,readers,indexers] [--kills 200]
+    python benchmarks/crash.py [NOTES] [--parts kills,shortage] [--kills 200]
 
 ``kills`` kills the process group of a build or an update of the notes with SIGKILL at random moments (fixed
 seed, drawn over the whole duration) while other processes keep the cores busy. After each, the published
 index must pass ``clew doctor`` and be of a generation that the run could have left: none or the old one, the
 one without vectors, the new one. The next run must end with the new generation, must not analyse or embed
 again what the killed one had stored, and must leave no other file than the index, the cache and the lock.
-The other parts are told in ``shortage.py``. The exit status is 1 if anything went wrong.
+``shortage`` is told in ``shortage.py``. The exit status is 1 if anything went wrong.
 """
 
 from __future__ import annotations

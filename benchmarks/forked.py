@@ -120,7 +120,7 @@ def _run(work: Callable[[Tell], int | None], printed: int, told: int) -> None:
         os.setpgid(0, 0)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        sys.stdout, sys.stderr = (open(at, "w", encoding="utf-8", closefd=False) for at in (1, 2))
+        sys.stdout, sys.stderr = (open(at, "w", encoding="utf-8", closefd=False) for at in (1, 2))  # noqa: SIM115
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
         def tell(name: str, value: Any) -> None:

@@ -165,7 +165,7 @@ def _in_small_disk(notes: Path, limit: int) -> Outcome:
 
 
 def _in_read_only(notes: Path, limit: int) -> Outcome:
-    """The folder of the index can be read only. For the superuser, who may write anywhere, it is mounted so."""
+    """The folder of the index can be read only; it is mounted so for the superuser, who may write anywhere."""
     folder = notes / ".clew"
     if os.geteuid() == 0:
         with _mounted(folder, "--bind", source=folder):
