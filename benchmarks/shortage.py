@@ -165,7 +165,7 @@ def _in_small_disk(notes: Path, limit: int) -> Outcome:
 
 
 def _in_read_only(notes: Path, limit: int) -> Outcome:
-    """The folder of the index can be read only; it is mounted so for the superuser, who may write anywhere."""
+    """The folder of the index can be read only; for the superuser, who may write anywhere, a mount."""
     folder = notes / ".clew"
     if os.geteuid() == 0:
         with _mounted(folder, "--bind", source=folder):
