@@ -33,10 +33,9 @@ from clew.stores import cache, duckdb
 from clew.text import language
 from common import ROOT, save, table
 from forked import Outcome, Tell, busy, import_what, run, start
-from shortage import shortage
+from shortage import LEFT, shortage
 
 SEED = 11
-LEFT = {"index.duckdb", "cache.sqlite", "lock"}  # the files of a whole run
 BATCH = 4  # documents stored at once here, so that kills fall between them even with few notes
 LATE = 1.05  # moments are drawn up to a little after the end
 

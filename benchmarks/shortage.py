@@ -23,7 +23,8 @@ from typing import Any
 from clew.cli.main import run as command
 from forked import Outcome, Tell, run
 
-KEPT = {"index.duckdb", "cache.sqlite", "cache.sqlite-wal", "cache.sqlite-shm", "lock"}
+LEFT = {"index.duckdb", "cache.sqlite", "lock"}  # the files of a whole run
+KEPT = LEFT | {"cache.sqlite-wal", "cache.sqlite-shm"}
 EXIT_UNWRITABLE = 5
 MEGABYTE = 1 << 20
 NOBODY = 65534
@@ -95,7 +96,7 @@ class Case:
         after = run(lambda tell: update(self.notes))
         if after.code:
             found.append(f"the next run failed: {after.said[-600:]}")
-        left = {path.name for path in self.index.parent.iterdir()} - {"index.duckdb", "cache.sqlite", "lock"}
+        left = {path.name for path in self.index.parent.iterdir()} - LEFT
         if left:
             found.append(f"the next run left {sorted(left)}")
         return found + _checked(self.index)

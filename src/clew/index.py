@@ -22,8 +22,8 @@ from clew.errors import (
     UsageError,
 )
 from clew.ingest.origins import describe, lost, origins
-from clew.inputs import FOLDER, default_path, open_sources, sources_of
-from clew.options import AnswerOptions, EmbedOptions, IndexOptions
+from clew.inputs import default_path, open_sources, sources_of
+from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions
 from clew.ports import Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.types import (

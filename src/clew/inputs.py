@@ -10,11 +10,8 @@ from pathlib import Path
 from clew import registry
 from clew.errors import NotFound, SourceError, UsageError
 from clew.ingest.origins import describe
-from clew.options import IndexOptions, SourceOptions
+from clew.options import FILE, FOLDER, IndexOptions, SourceOptions
 from clew.ports import Reader, Source
-
-FOLDER = ".clew"
-FILE = "index.duckdb"
 
 
 def default_path(paths: Sequence[str | Path]) -> Path:

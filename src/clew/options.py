@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clew.types import OptionChange
 
+# Where an index is unless told otherwise: in this folder within that of the notes, under this name.
+FOLDER = ".clew"
+FILE = "index.duckdb"
+
 # Flags are short where that is clear: `--include`, not `--source-include`. These keep their section.
 _SECTION_IN_FLAG = {"chunk.size", "community"}
 

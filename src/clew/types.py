@@ -494,12 +494,14 @@ class Origin:
 @dataclass(frozen=True, slots=True)
 class Imprint:
     """What an index, also one of an older schema, says of its making: its schema's version, its ``meta``
-    (with the ``options``), and where its documents were. ``readable``: this version can open it."""
+    (with the ``options``), where its documents were, and what it was ``made`` from (see
+    :class:`Artifact`). ``readable``: this version can open it."""
 
     schema_version: int
     readable: bool
     meta: Mapping[str, Any]
     sources: tuple[Origin, ...]
+    made: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

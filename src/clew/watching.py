@@ -21,8 +21,8 @@ from threading import Event
 from clew.errors import ClewError, SourceError
 from clew.ids import content_hash
 from clew.index import Index, SilentProgress
-from clew.inputs import FOLDER, default_path, open_sources
-from clew.options import IndexOptions
+from clew.inputs import default_path, open_sources
+from clew.options import FOLDER, IndexOptions
 from clew.ports import Progress, Source
 from clew.types import BuildResult
 
@@ -133,7 +133,7 @@ class Watcher:
         with Index.build(paths, to, options=self._options, progress=progress, rebuild=rebuild) as index:
             reader = index.engine.reader
             result, generation = index.result, reader.generation
-            now = {one.key: one.content_hash for one in reader.documents()}
+            now = reader.contents()
         before = self._documents
         edited = sum(now[key] != before[key] for key in now.keys() & before.keys())
         added, removed = len(now.keys() - before.keys()), len(before.keys() - now.keys())
@@ -245,7 +245,7 @@ def _published(goal: Path) -> tuple[str, dict[str, str]]:
     try:
         with Index.open(goal) as index:
             reader = index.engine.reader
-            return reader.generation, {one.key: one.content_hash for one in reader.documents()}
+            return reader.generation, reader.contents()
     except ClewError:
         return "", {}
 

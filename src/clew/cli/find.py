@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from clew.errors import NoIndex
+from clew.options import FILE, FOLDER
 
-HOME = Path(".clew") / "index.duckdb"
+HOME = Path(FOLDER) / FILE
 VARIABLE = "CLEW_INDEX"
 
 

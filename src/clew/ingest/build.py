@@ -107,11 +107,13 @@ def build(
     clock.stage("scan")
     raws, problems = scan(sources)
     made = fingerprint(raws, recorded(options), tokenizer, window, extractors, embedder)
-    if not rebuild and (found := unchanged(store, path, made, origins(sources))):
+    imprint, places = store.imprint(path), origins(sources)
+    record = unchanged(imprint, made, places)
+    if imprint is not None and record is not None and not rebuild:
         clock.stop()
-        return _as_it_was(path, *found, problems, embedder, clock.seconds)
+        return _as_it_was(path, record, imprint.meta, problems, embedder, clock.seconds)
     analysis = dependence(options, tokenizer, window, extractors)
-    changes, reach, line = tell(store.imprint(path), options, analysis, embedder)
+    changes, reach, line = tell(imprint, options, analysis, embedder)
     if line:
         progress.note(line)
     there = _published(store, path)
@@ -133,18 +135,13 @@ def build(
     artifact = assemble(
         corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options, analysis)
     )
-    artifact = replace(artifact, sources=origins(sources))
+    artifact = replace(artifact, sources=places)
     languages, size = _languages(corpus), sum(document.size for document in corpus.documents)
     texts = _dense_texts(corpus) if embedder is not None else []
     del corpus, graph, communities, reports, postings, token_terms
     embeds = bool(texts)
-    record = {
-        "from": made,
-        "counts": list(_counts(artifact, size).items()),
-        "problems": list(map(asdict, failed)),
-    }
     if not embeds:
-        artifact = replace(artifact, made=record)
+        artifact = _with_record(artifact, made, size, failed)
     # An index with this embedder's vectors answers better until the new one is whole than a new one without.
     if not embeds or embedder is None or there.embedder != embedder.name:
         store.publish(path, artifact)
@@ -161,7 +158,7 @@ def build(
             arrays={**artifact.arrays, "dense.chunk": vectors[0], "dense.vectors": vectors[1]},
             meta={**artifact.meta, "embedder": embedder.name, "dimension": embedder.dimension},
         )
-        artifact = replace(artifact, made={**record, "counts": list(_counts(artifact, size).items())})
+        artifact = _with_record(artifact, made, size, failed)
         store.publish(path, artifact)
     clock.stop()
     counts = _counts(artifact, size)
@@ -176,6 +173,12 @@ def build(
         reach=reach,
         work=dict(work),
     )
+
+
+def _with_record(artifact: Artifact, made: str, size: int, failed: Sequence[Problem]) -> Artifact:
+    """Add what the next build asks: of what this is made, and what there was to tell."""
+    counts = list(_counts(artifact, size).items())  # pairs, as JSON keeps no order of keys
+    return replace(artifact, made={"from": made, "counts": counts, "problems": list(map(asdict, failed))})
 
 
 def _as_it_was(

@@ -16,12 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import clew
-from clew.errors import ClewError
 from clew.ids import content_hash
-from clew.ports import Embedder, Extractor, Store, Tokenizer
-from clew.types import Origin, RawDocument
-
-RECORD = "made"  # the name in ``meta``
+from clew.ports import Embedder, Extractor, Tokenizer
+from clew.types import Imprint, Origin, RawDocument
 
 
 def fingerprint(
@@ -74,22 +71,13 @@ def _required() -> set[str]:
     return {line.translate(ends).split()[0] for line in lines}
 
 
-def unchanged(
-    store: Store, path: Path, made_from: str, sources: Sequence[Origin]
-) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """Return the record and the meta of the index at ``path`` if it was made from just this; else None.
+def unchanged(imprint: Imprint | None, made_from: str, sources: Sequence[Origin]) -> Mapping[str, Any] | None:
+    """Return the record in an index's imprint if it was made from just this; else None.
 
-    None too for an index that can't be opened, and for one made before there was such a record. That
+    None too if there is no index that can be read, and for one made before there was such a record. That
     what is in the index is undamaged isn't looked at.
     """
-    try:
-        reader = store.open(path)
-    except ClewError:
+    if imprint is None or not imprint.readable or not isinstance(imprint.made, dict):
         return None
-    try:
-        record = reader.meta.get(RECORD)
-        if not isinstance(record, dict) or record.get("from") != made_from:
-            return None
-        return (record, reader.meta) if list(reader.sources) == list(sources) else None
-    finally:
-        reader.close()
+    same = imprint.made.get("from") == made_from and list(imprint.sources) == list(sources)
+    return imprint.made if same else None

@@ -13,6 +13,7 @@ from pathspec import GitIgnoreSpec
 from clew.errors import SourceError
 from clew.ids import content_hash
 from clew.options import SourceOptions
+from clew.text.files import file_status, shown_name
 from clew.text.records import read_records
 from clew.types import MediaType, Problem, RawDocument
 
@@ -80,7 +81,7 @@ class FolderSource:
         found: list[_Found] = []
         problems: list[Problem] = []
         if os.path.isfile(self._root):  # noqa: PTH113 -- Path.is_file raises where rights are missing
-            found.append(_Found(_text(self._root.name), self._root))
+            found.append(_Found(shown_name(self._root.name), self._root))
         else:
             _check_folder(self._root)
             walk = _Walk(self._root, self._include, self._exclude)
@@ -122,29 +123,24 @@ def _check_folder(root: Path) -> None:
         with os.scandir(root):
             pass
     except FileNotFoundError as error:
-        raise SourceError(_text(str(root)), "there is no such file or folder", "Check the path") from error
+        raise SourceError(
+            shown_name(str(root)), "there is no such file or folder", "Check the path"
+        ) from error
     except NotADirectoryError as error:
         raise SourceError(
-            _text(str(root)), "it is neither a folder nor a regular file", "Give a folder of notes"
+            shown_name(str(root)), "it is neither a folder nor a regular file", "Give a folder of notes"
         ) from error
     except OSError as error:
         raise SourceError(
-            _text(str(root)), f"it can't be read ({error.strerror})", "Check its permissions"
+            shown_name(str(root)), f"it can't be read ({error.strerror})", "Check its permissions"
         ) from error
 
 
 def _status(path: Path) -> str:
-    """Return what differs once a file has been written to or replaced, or its rights have changed."""
     try:
-        found = path.stat()
+        return file_status(path)
     except OSError as error:
         return str(error.errno)
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_mode}"
-
-
-def _text(name: str) -> str:
-    """Return a file name that UTF-8 can hold: bytes that aren't UTF-8 are shown as ``\\xNN``."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _unreadable(key: str, error: OSError) -> Problem:
@@ -178,7 +174,7 @@ class _Walk:
             real = os.path.realpath(self._root / part)
             if real not in self._seen:
                 self._seen.add(real)
-                self.found.append(_Found(_text(part), self._root / part))
+                self.found.append(_Found(shown_name(part), self._root / part))
         while self._links:
             links, self._links = sorted(self._links, key=lambda link: link[0]), []
             for key, path, rules in links:
@@ -196,7 +192,7 @@ class _Walk:
                 with os.scandir(path) as entries:
                     listed = sorted(entries, key=lambda entry: entry.name)
             except OSError as error:
-                self.problems.append(_unreadable(f"{_text(key)}/", error))
+                self.problems.append(_unreadable(f"{shown_name(key)}/", error))
                 continue
             rules = self._with_ignore_file(key, path, rules)
             for entry in listed:
@@ -219,7 +215,7 @@ class _Walk:
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
             return (*rules, _Rules(key, GitIgnoreSpec.from_lines(lines)))
         except (OSError, ValueError) as error:
-            where = _text(f"{key}/{IGNORE_FILE}" if key else IGNORE_FILE)
+            where = shown_name(f"{key}/{IGNORE_FILE}" if key else IGNORE_FILE)
             reason = f"it can't be read as ignore rules ({error}); they weren't applied"
             self.problems.append(Problem(where, reason, "Correct it", skipped=False))
             return rules
@@ -239,7 +235,7 @@ class _Walk:
         if self._include is not None and not self._include.match_file(key):
             return
         self._seen.add(os.path.realpath(path))
-        self.found.append(_Found(_text(key), path))
+        self.found.append(_Found(shown_name(key), path))
 
     def _follow(self, key: str, path: Path, rules: tuple[_Rules, ...]) -> None:
         """Follow a link. One that leads nowhere or outside is a problem if it would have been a document."""
@@ -250,14 +246,16 @@ class _Walk:
         except (OSError, RuntimeError):
             if ours:
                 self.problems.append(
-                    Problem(_text(key), "it is a link that leads nowhere", "Mend or remove it")
+                    Problem(shown_name(key), "it is a link that leads nowhere", "Mend or remove it")
                 )
             return
         if self._ignored(f"{key}/" if is_folder else key, rules) or not (ours or is_folder):
             return
         if not real.is_relative_to(self._real):
             remedy = "Give the folder that it leads to as a further source"
-            self.problems.append(Problem(_text(key), "it is a link that leads out of the folder", remedy))
+            self.problems.append(
+                Problem(shown_name(key), "it is a link that leads out of the folder", remedy)
+            )
         elif str(real) in self._seen:
             return
         elif is_folder:

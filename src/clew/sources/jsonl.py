@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clew.errors import SourceError
 from clew.options import SourceOptions
+from clew.text.files import file_status, shown_name
 from clew.text.records import read_records
 from clew.types import Problem, RawDocument
 
@@ -24,24 +25,18 @@ class JsonlSource:
             data = self.path.read_bytes()
         except OSError as error:
             raise self._unreadable(error) from error
-        yield from read_records(data, _text(self.path.name))
+        yield from read_records(data, shown_name(self.path.name))
 
     def stamp(self) -> str:
         """Return what differs once the file has been written to or replaced. Raises SourceError."""
         try:
-            found = self.path.stat()
+            return file_status(self.path)
         except OSError as error:
             raise self._unreadable(error) from error
-        return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_mode}"
 
     def _unreadable(self, error: OSError) -> SourceError:
         reason = f"it can't be read ({error.strerror})"
-        return SourceError(_text(str(self.path)), reason, "Check its name and permissions")
-
-
-def _text(name: str) -> str:
-    """Return a name with \\xNN for bytes that aren't UTF-8, as in the folder source."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return SourceError(shown_name(str(self.path)), reason, "Check its name and permissions")
 
 
 def open_source(path: Path, options: SourceOptions, name: str) -> JsonlSource:

@@ -11,11 +11,12 @@ import duckdb
 
 from clew import __version__
 from clew.errors import BadIndex, IndexFileError, IndexTooNew, IndexTooOld, NoIndex, PublishError
+from clew.options import FOLDER
 from clew.ports import Cache, Reader, Store
 from clew.stores.duckdb_files import NAME, Cursors, attach
 from clew.stores.duckdb_read import AGAIN, DuckReader, Stamp, file_stamp, first_line
 from clew.stores.duckdb_write import publish
-from clew.stores.places import META_KEY, Places
+from clew.stores.places import MADE_KEY, META_KEY, Places
 from clew.stores.rebuild import rebuild_command
 from clew.stores.schema import FORMAT, META, SCHEMA_VERSION
 from clew.types import Artifact, Imprint
@@ -68,7 +69,7 @@ class DuckStore:
         connection.close()
         version: int = meta["schema_version"]
         sources = Places(meta.get(META_KEY) or (), path).origins
-        return Imprint(version, version == SCHEMA_VERSION, meta, sources)
+        return Imprint(version, version == SCHEMA_VERSION, meta, sources, meta.get(MADE_KEY))
 
     def writing(self, path: Path) -> AbstractContextManager[None]:
         """Hold the lock of whoever indexes to ``path``.
@@ -94,7 +95,7 @@ def _spare_others(path: Path) -> None:
     `clew index notes --index notes/diary.md` is one slip of the keyboard away. An index may be damaged
     past recognition; then its lock's note tells whose it is, or that it is in Clew's own folder.
     """
-    from clew.stores.lock import FOLDER, holder, lock_path
+    from clew.stores.lock import holder, lock_path
 
     ours = path.parent.name == FOLDER or holder(lock_path(path)) is not None
     if not path.is_file() or not path.stat().st_size:

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.errors import PublishError
+from clew.options import FOLDER
 
 WAIT_SECONDS = 5.0  # for a holder that is about to finish
 POLL_SECONDS = 0.1
-FOLDER = ".clew"
 _LOCKED_BYTE = 1 << 30  # msvcrt forbids reading a locked byte, so lock one that is beyond the text
 _BUSY = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}

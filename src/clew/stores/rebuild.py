@@ -8,12 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clew.options import IndexOptions, changed_options
-from clew.stores.lock import FOLDER
+from clew.options import FILE, FOLDER, IndexOptions, changed_options
 from clew.stores.places import META_KEY, Places
 from clew.types import Origin
-
-FILE = "index.duckdb"
 
 
 def rebuild_command(path: Path, meta: Mapping[str, Any]) -> str:
