@@ -380,9 +380,10 @@ def _spare_sources(
 
 
 def _short(path: str) -> str:
-    """Return a path relative to the current folder if it is in it."""
+    """Return a path relative to the current folder if it is in it; not that folder itself, whose dot would be
+    lost among those of sentences."""
     here = Path.cwd()
-    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
+    return str(Path(path).relative_to(here)) if here in Path(path).parents else path
 
 
 def _default_embedder(options: EmbedOptions) -> Embedder:

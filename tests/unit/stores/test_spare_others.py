@@ -134,6 +134,15 @@ def test_an_index_of_other_sources_is_spared(
         assert keys(index) != before
 
 
+def test_the_current_folder_is_named_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`clew index ..` in a sentence would be the folder above."""
+    monkeypatch.chdir(write(tmp_path, "one.md", "two.md"))
+    Index.build(["."], options=NO_VECTORS).close()
+    with pytest.raises(UsageError, match="would be lost") as caught:
+        Index.build(["one.md"], options=NO_VECTORS)
+    assert f"clew index {tmp_path}. " in caught.value.remedy
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
