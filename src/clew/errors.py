@@ -15,6 +15,7 @@
     │   └── IndexMismatch         made with another embedder than the one asked for
     ├── PublishError              the new index can't be written; the old one is whole (exit code 5)
     └── ProviderError             a model or its endpoint fails (exit code 6)
+        └── BudgetSpent           the next call would go over the budget
 
 A problem with one document is never an exception that leaves a stage: it is a
 :class:`clew.types.Problem`, collected and shown at the end of the run.
@@ -96,3 +97,7 @@ class ProviderError(ClewError):
     """A model, or the endpoint that serves it, fails."""
 
     exit_code = 6
+
+
+class BudgetSpent(ProviderError):
+    """The next call to a model would go over the budget that was given."""

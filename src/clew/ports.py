@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.errors import ProviderError
 from clew.types import (
     Analysis,
     Artifact,
+    ChatReply,
+    ChatRequest,
     Check,
     Chunk,
     Community,
@@ -105,12 +108,56 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A language model."""
+    """A language model: one call at a time goes out and comes back. Calls may come from several threads.
 
-    name: str
+    What makes calls safe and cheap (retries, limits, memory, budgets) is the same for all models and isn't
+    theirs: see :class:`Caller`.
+    """
 
-    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 1024) -> str:
-        """Return the model's reply. Raises ProviderError."""
+    name: str  # provider and model, such as ``openai:gpt-5-mini``; part of the key of kept replies
+    window: int  # tokens of prompt and reply together; 0 if unknown
+
+    def count(self, text: str) -> int:
+        """Return the number of the model's tokens in a text; where its tokenizer can't be had, an estimate
+        that is rather too high."""
+        ...
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """Return the reply. Raises ProviderError."""
+        ...
+
+    def stream(self, request: ChatRequest) -> Generator[str, None, ChatReply]:
+        """Yield the pieces of the reply as they come; the generator's return value is the whole. Raises
+        ProviderError, also in the middle."""
+        ...
+
+
+class Caller(Protocol):
+    """A ChatModel with what every call needs around it: kept replies, retries, limits, a budget, a ledger.
+
+    ``stage`` names what a call is for (``extract``, ``report``, ``map``, ``answer``, …) in the ledger. A
+    reply that has been kept is given without a call. Raises BudgetSpent before a call that the budget
+    doesn't allow, ProviderError where a call fails for good.
+    """
+
+    model: ChatModel
+
+    def complete(self, request: ChatRequest, *, stage: str) -> ChatReply: ...
+
+    def stream(self, request: ChatRequest, *, stage: str) -> Generator[str, None, ChatReply]:
+        """Like ``ChatModel.stream``; a kept reply comes as one piece."""
+        ...
+
+    def structured(self, request: ChatRequest, *, stage: str) -> Any:
+        """Return the reply's JSON, which follows ``request.schema``; repaired, and asked for again with what
+        is wrong about it, where it isn't. Raises ProviderError if it stays wrong."""
+        ...
+
+    def structured_all(
+        self, requests: Sequence[ChatRequest], *, stage: str
+    ) -> Iterator[tuple[int, Any | ProviderError]]:
+        """Yield each request's number with its JSON, or with why there is none, as they come: several calls
+        run at once. An exhausted budget is the answer to every request that is left."""
         ...
 
 

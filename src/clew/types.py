@@ -356,6 +356,50 @@ class Report:
     findings: tuple[Finding, ...]
 
 
+# --- language models -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What a language model is asked: all that its reply depends on, besides the model.
+
+    ``max_tokens`` bounds the reply; ``temperature`` 0 asks for the likeliest one. ``schema`` is the JSON
+    Schema that the reply shall follow, None for free text; a model that can't be bound to it gets it
+    described in the prompt by whoever makes the request, so a reply has to be checked all the same.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int = 1024
+    temperature: float = 0.0
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a call took; ``exact`` says that the model counted them, else they are an estimate."""
+
+    prompt_tokens: int
+    reply_tokens: int
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """A model's reply. ``finish`` is ``length`` where it was cut at ``max_tokens`` or the window."""
+
+    text: str
+    usage: Usage
+    finish: Literal["stop", "length", "refused"] = "stop"
+
+
 # --- retrieval and answers -----------------------------------------------------------------------
 
 
