@@ -31,9 +31,11 @@ from clew.types import (
     BuildResult,
     CacheState,
     CommunityView,
+    Connection,
     Diagnosis,
     EdgeView,
     Hit,
+    Named,
     NodeCard,
     Related,
 )
@@ -246,17 +248,32 @@ class Index:
         return views.related(self.engine.space, name, k)
 
     def path(self, a: str, b: str, max_steps: int = 6) -> list[EdgeView]:
-        """Return the edges of the cheapest path between two names, or nothing if there is none."""
-        from clew.query import views
+        """Return the edges of the best path between two names, or nothing if there is none."""
+        found = self.paths(a, b, 1, max_steps).paths
+        return [step.view for step in found[0].steps] if found else []
 
-        return views.path(self.engine.space, a, b, max_steps)
+    def paths(self, a: str, b: str, k: int = 3, max_steps: int = 6) -> Connection:
+        """Return the ``k`` best paths between two names, each edge with the places that state it.
+
+        What is asserted is a shorter way than what text suggests, and passing through a hub costs by its
+        degree: see :mod:`clew.query.paths`. Raises NotFound.
+        """
+        from clew.query.paths import connect
+
+        return connect(self.engine.space, a, b, k, max_steps)
+
+    def named(self, name: str) -> Named:
+        """Return which node a name is taken for, and the others that bear it. Raises NotFound."""
+        from clew.query import naming
+
+        return naming.named(self.engine.space, name)
 
     def same(self, a: str, b: str) -> bool:
         """Tell whether two names stand for the same, so that no path is needed. Raises NotFound."""
-        from clew.query import views
+        from clew.query import naming
 
         space = self.engine.space
-        one, other = ({node.node for node in views.find(space, name)} for name in (a, b))
+        one, other = ({node.node for node in naming.find(space, name)} for name in (a, b))
         return other <= one
 
     def communities(self, level: int | None = None) -> list[CommunityView]:

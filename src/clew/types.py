@@ -38,6 +38,20 @@ EdgeKind = Literal[
     "defined_by",
     "related",
 ]
+# How an edge reads from its source to its target, and from its target to its source.
+EDGE_WORDS: Mapping[str, tuple[str, str]] = {
+    "references": ("links to", "linked from"),
+    "replied_to": ("replies to", "answered by"),
+    "tagged_with": ("tagged", "tags"),
+    "authored_by": ("written by", "wrote"),
+    "follows": ("follows", "followed by"),
+    "saved_by": ("saved by", "saved"),
+    "mentions": ("mentions", "mentioned in"),
+    "co_occurs_with": ("occurs with", "occurs with"),
+    "same_as": ("same as", "same as"),
+    "defined_by": ("defined in", "defines"),
+    "related": ("related to", "related to"),
+}
 BlockKind = Literal[
     "frontmatter", "heading", "paragraph", "list", "quote", "code", "table", "html", "footnote", "rule"
 ]
@@ -624,6 +638,68 @@ class EdgeView:
     source: Node
     target: Node
     evidence: tuple[Citation, ...]
+
+    def words(self, forward: bool = True) -> str:
+        """Return how the edge reads from its source to its target, or the other way."""
+        if self.edge.phrase:
+            return self.edge.phrase
+        plain = self.edge.kind.replace("_", " ")
+        return EDGE_WORDS.get(self.edge.kind, (plain, plain))[0 if forward else 1]
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """An edge on a way through the graph, walked from its source (``forward``) or from its target."""
+
+    view: EdgeView
+    forward: bool
+
+    @property
+    def start(self) -> Node:
+        return self.view.source if self.forward else self.view.target
+
+    @property
+    def end(self) -> Node:
+        return self.view.target if self.forward else self.view.source
+
+    @property
+    def words(self) -> str:
+        return self.view.words(self.forward)
+
+    @property
+    def text(self) -> str:
+        """The step as a sentence without its full stop: "Compost links to Soil"."""
+        return f"{self.start.name} {self.words} {self.end.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPath:
+    """A way from one node to another without a node twice; ``cost`` is what it was ranked by."""
+
+    nodes: tuple[Node, ...]
+    steps: tuple[PathStep, ...]
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name was taken for. ``exactly`` picks this node and no other; ``others`` bear the name too, each
+    with what picks it."""
+
+    name: str
+    node: Node
+    exactly: str
+    others: tuple[tuple[Node, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The best paths between two names, best first. ``same``: both name the same node, so none is needed."""
+
+    start: Named
+    end: Named
+    paths: tuple[GraphPath, ...]
+    same: bool = False
 
 
 @dataclass(frozen=True, slots=True)

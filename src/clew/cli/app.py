@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from clew import __version__
+from clew.cli import structure_commands
+from clew.cli.arguments import AsJson, IndexFile
 from clew.cli.options import settings_options
 
 HELP = """Turn notes into a knowledge graph in one file, and answer questions from it with citations.
@@ -39,18 +41,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-IndexFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--index",
-        metavar="FILE",
-        help="The index to read. [default: CLEW_INDEX, else .clew/index.duckdb here or in the nearest"
-        " parent folder]",
-        show_default=False,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md) instead of text.")]
 
 
 def _modes(incomplete: str) -> list[str]:
@@ -225,21 +215,7 @@ def related(
     reading.related(name, k, index, as_json)
 
 
-@app.command()
-def path(
-    a: Annotated[str, typer.Argument(metavar="FROM", help="A note, entity, tag or person.")],
-    b: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
-    max_steps: Annotated[int, typer.Option("--max-steps", metavar="N", min=1, help="Most steps.")] = 6,
-    index: IndexFile = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show how two names are connected.
-
-    Each step is an edge of the graph, with the place that states it.
-    """
-    from clew.cli import reading
-
-    reading.path(a, b, max_steps, index, as_json)
+structure_commands.register(app)
 
 
 @app.command()

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from clew.cli import payload, render
+from clew.cli import graph_pages, payload, render
 from clew.cli.find import quote
 from clew.cli.progress import watch
 from clew.cli.screen import Page, write_json
@@ -86,9 +86,9 @@ def _screen(folder: Path, count: int) -> None:
         render.answer(page, index.ask(FACT), explain=False)
         page.send()
         a, b = CONNECTION
-        _show("\nHow two notes are connected:", f'clew path "{a}" "{b}"')
+        _show("\nHow two notes are connected:", f'clew path "{a}" "{b}" -k 1')
         page = Page()
-        render.path(page, a, b, index.path(a, b))
+        graph_pages.connection(page, index.paths(a, b, 1))
         page.send()
         _show("\nThe whole:", f'clew ask --mode global "{THEMES}"')
         page = Page()

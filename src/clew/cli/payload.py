@@ -13,12 +13,16 @@ if TYPE_CHECKING:
         Chunk,
         Citation,
         CommunityView,
+        Connection,
         Diagnosis,
         Document,
         EdgeView,
+        GraphPath,
         Hit,
+        Named,
         Node,
         NodeCard,
+        PathStep,
         Related,
         Seed,
         Step,
@@ -135,6 +139,40 @@ def edge(value: EdgeView) -> dict[str, Any]:
         "weight": _number(value.edge.weight),
         "phrase": value.edge.phrase,
         "evidence": [citation(one) for one in value.evidence],
+    }
+
+
+def named(value: Named) -> dict[str, Any]:
+    return {
+        "name": value.name,
+        "node": node(value.node),
+        "exactly": value.exactly,
+        "others": [{"node": node(one), "exactly": exactly} for one, exactly in value.others],
+    }
+
+
+def path_step(value: PathStep) -> dict[str, Any]:
+    return {**edge(value.view), "forward": value.forward, "text": value.text}
+
+
+def graph_path(value: GraphPath) -> dict[str, Any]:
+    return {
+        "cost": _number(value.cost),
+        "nodes": [node(one) for one in value.nodes],
+        "steps": [path_step(one) for one in value.steps],
+    }
+
+
+def connection(value: Connection) -> dict[str, Any]:
+    best = value.paths[0].steps if value.paths else ()
+    return {
+        "from": value.start.name,
+        "to": value.end.name,
+        "steps": [edge(one.view) for one in best],
+        "same": value.same,
+        "start": named(value.start),
+        "end": named(value.end),
+        "paths": [graph_path(one) for one in value.paths],
     }
 
 

@@ -52,7 +52,7 @@ def ask(
     if as_json:
         write_json("ask", payload.answer(found))
         return
-    _send(render.answer, found, explain)
+    send_page(render.answer, found, explain)
 
 
 def search(question: str, mode: str, given: Path | None, flags: Mapping[str, Any], as_json: bool) -> None:
@@ -64,10 +64,10 @@ def search(question: str, mode: str, given: Path | None, flags: Mapping[str, Any
     if as_json:
         write_json("search", {"question": question, "mode": mode, "hits": payload.hits(found)})
         return
-    _send(render.search, found)
+    send_page(render.search, found)
 
 
-def _send(draw: Callable[..., None], *arguments: Any) -> None:
+def send_page(draw: Callable[..., None], *arguments: Any) -> None:
     """Draw a page and print it."""
     page = Page()
     draw(page, *arguments)
@@ -82,10 +82,11 @@ def _asked(question: str) -> None:
 def show(name: str, given: Path | None, as_json: bool) -> None:
     with opened(given) as index:
         found = index.show(name)
+        taken = index.named(name)
     if as_json:
-        write_json("show", payload.card(found))
+        write_json("show", {**payload.card(found), "taken": payload.named(taken)})
         return
-    _send(render.card, found)
+    send_page(render.card, found, taken)
 
 
 def related(name: str, k: int, given: Path | None, as_json: bool) -> None:
@@ -94,18 +95,7 @@ def related(name: str, k: int, given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("related", {"name": name, "related": [payload.related(one) for one in found]})
         return
-    _send(render.related, found)
-
-
-def path(a: str, b: str, max_steps: int, given: Path | None, as_json: bool) -> None:
-    with opened(given) as index:
-        found = index.path(a, b, max_steps)
-        same = not found and index.same(a, b)
-    if as_json:
-        steps = [payload.edge(one) for one in found]
-        write_json("path", {"from": a, "to": b, "steps": steps, "same": same})
-        return
-    _send(render.path, a, b, found, max_steps, same)
+    send_page(render.related, found)
 
 
 def communities(level: int | None, given: Path | None, as_json: bool) -> None:
@@ -118,7 +108,7 @@ def communities(level: int | None, given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("communities", {"level": level, "communities": [payload.community(v) for v in found]})
         return
-    _send(render.communities, found)
+    send_page(render.communities, found)
 
 
 def stats(given: Path | None, as_json: bool) -> None:
@@ -127,7 +117,7 @@ def stats(given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("stats", {"stats": payload.plain(found)})
         return
-    _send(render.stats, found)
+    send_page(render.stats, found)
 
 
 def doctor(given: Path | None, as_json: bool) -> None:
@@ -138,7 +128,7 @@ def doctor(given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("doctor", {"index": file, "generation": generation, **payload.diagnosis(found)})
     else:
-        _send(render.diagnosis, found)
+        send_page(render.diagnosis, found)
     if not found.whole:
         raise typer.Exit(BadIndex.exit_code)
 
@@ -152,7 +142,7 @@ def cache(prune: bool, given: Path | None, as_json: bool) -> None:
     if as_json:
         write_json("cache", payload.cache(found))
         return
-    _send(render.cache, found)
+    send_page(render.cache, found)
 
 
 def settings(given: Path | None, as_json: bool) -> None:

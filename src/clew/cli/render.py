@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Diagnosis,
         EdgeView,
         Hit,
+        Named,
         Node,
         NodeCard,
         Problem,
@@ -27,25 +28,10 @@ NUMBER, NAME, PLACE, DIM, TITLE = "cyan", "bold", "green", "dim", "bold"
 QUOTE_CHARS = 110  # of a passage under a citation: about a line
 PASSAGE_CHARS = 320  # of a search hit: enough to judge it
 EDGES_SHOWN = 12
+OTHERS_SHOWN = 5  # nodes of the same name
 PLACES_SHOWN = 8
 MEMBERS_SHOWN = 10
-LINK_MARKS = 8  # brackets of a link around a name
 PROBLEMS_SHOWN = 20
-
-# How an edge reads from its source to its target, and from its target to its source.
-EDGE_WORDS = {
-    "references": ("links to", "linked from"),
-    "replied_to": ("replies to", "answered by"),
-    "tagged_with": ("tagged", "tags"),
-    "authored_by": ("written by", "wrote"),
-    "follows": ("follows", "followed by"),
-    "saved_by": ("saved by", "saved"),
-    "mentions": ("mentions", "mentioned in"),
-    "co_occurs_with": ("occurs with", "occurs with"),
-    "same_as": ("same as", "same as"),
-    "defined_by": ("defined in", "defines"),
-    "related": ("related to", "related to"),
-}
 
 
 def place(citation: Citation) -> str:
@@ -159,8 +145,8 @@ def search(page: Page, found: Sequence[Hit]) -> None:
             page.add((line(hit.why), DIM), indent=4)
 
 
-def card(page: Page, found: NodeCard) -> None:
-    """What the graph knows of a node."""
+def card(page: Page, found: NodeCard, taken: Named | None = None) -> None:
+    """What the graph knows of a node, and what else bears its name."""
     node = found.node
     page.add((line(node.name), TITLE), (f"  {node.kind}, in {_plural(node.df, 'passage')}", DIM))
     others = [line(name) for name in found.names if name != node.name]
@@ -174,6 +160,26 @@ def card(page: Page, found: NodeCard) -> None:
         for view in found.edges[:EDGES_SHOWN]:
             _edge_from(page, node, view)
         _more(page, len(found.edges) - EDGES_SHOWN)
+    if taken is not None and taken.others:
+        page.gap()
+        also_named(page, taken)
+
+
+def also_named(page: Page, taken: Named) -> None:
+    """Which node a name was taken for, where others bear it, and what to type for those."""
+    others = ", ".join(line(exactly) for _, exactly in taken.others[:OTHERS_SHOWN])
+    more = len(taken.others) - OTHERS_SHOWN
+    kind = taken.node.kind
+    page.labelled(
+        "Taken",
+        f"“{line(taken.name)}” as {_article(kind)} {kind}, {line(taken.exactly)}; it is also ",
+        (others, NAME),
+        f" and {more:,} more" if more > 0 else "",
+    )
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[:1] in "aeiou" else "a"
 
 
 def _places(page: Page, title: str, citations: Sequence[Citation]) -> None:
@@ -199,10 +205,7 @@ def _edge_from(page: Page, node: Node, view: EdgeView) -> None:
 
 def edge_words(view: EdgeView, forward: bool) -> str:
     """Return how an edge reads in one of its directions."""
-    if view.edge.phrase:
-        return line(view.edge.phrase)
-    there, back = EDGE_WORDS.get(view.edge.kind, (_words(view.edge.kind), _words(view.edge.kind)))
-    return there if forward else back
+    return line(view.words(forward))
 
 
 def related(page: Page, found: Sequence[Related]) -> None:
@@ -217,42 +220,6 @@ def related(page: Page, found: Sequence[Related]) -> None:
             (f"  {line(one.why.replace('_', ' '))}", DIM),
             (f"  {where}" if where else "", PLACE),
         )
-
-
-def path(
-    page: Page, a: str, b: str, found: Sequence[EdgeView], max_steps: int = 6, same: bool = False
-) -> None:
-    """A path, a step a line, each with the place that states it; or why there is none."""
-    if same:
-        page.add(f"{line(a)} and {line(b)} are the same: no path is needed. `clew show` tells what it is.")
-    elif not found:
-        page.add(f"No path of at most {_plural(max_steps, 'step')} joins {line(a)} and {line(b)}.")
-    if not found:
-        return
-    at = _first(found)
-    page.add((line(at.name), NAME), (f"  {at.kind}", DIM))
-    for view in found:
-        forward = view.source.node == at.node
-        at = view.target if forward else view.source
-        where = place(view.evidence[0]) if view.evidence else ""
-        page.add(
-            (f"— {edge_words(view, forward)} → ", DIM),
-            (line(at.name), NAME),
-            (f"  {at.kind}", DIM),
-            (f"  {where}" if where else "", PLACE),
-            indent=2,
-        )
-        # A link's own text says no more than the line above it.
-        if view.evidence and len(view.evidence[0].quote) > len(at.name) + LINK_MARKS:
-            page.add((short(view.evidence[0].quote, QUOTE_CHARS), DIM), indent=6)
-
-
-def _first(found: Sequence[EdgeView]) -> Node:
-    """Return the node at which a path begins: the end of its first edge that its second doesn't share."""
-    one = found[0]
-    if len(found) > 1 and one.source.node in (found[1].source.node, found[1].target.node):
-        return one.target
-    return one.source
 
 
 def communities(page: Page, found: Sequence[CommunityView]) -> None:

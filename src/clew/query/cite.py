@@ -64,6 +64,23 @@ def cite_all(reader: Reader, groups: Sequence[Sequence[tuple[int, int, int]]]) -
     return [tuple(cite(place, number) for number, place in enumerate(group, 1)) for group in groups]
 
 
+def cite_document(document: Document) -> Citation:
+    """Cite a document as a whole, for what its metadata state: where it begins, with an empty quote."""
+    return Citation(
+        1,
+        document.key,
+        document.location,
+        document.title,
+        0,
+        0,
+        document.line,
+        document.line,
+        "",
+        "",
+        document.file,
+    )
+
+
 def characters(chunk: Chunk, document: Document, start: int, end: int) -> tuple[int, int] | None:
     """Return the character positions in ``chunk.text`` of source offsets; None if they aren't in it, or
     within a character."""

@@ -13,6 +13,7 @@ from clew.algo.bm25 import Postings, idf
 from clew.algo.lookup import distinct_below, locate
 from clew.algo.walk import Links
 from clew.ports import Reader
+from clew.query.graph import Graph
 from clew.types import Document, Floats, Ints
 
 if TYPE_CHECKING:
@@ -122,6 +123,11 @@ class Space:
         weight = (self.mentions + (DEFINES - 1.0) * self.defines).tocsr()
         weight.data = (weight.data * self.node_idf[weight.indices]).astype(np.float32)
         return Links(weight, weight.T.tocsr())
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The typed edges, for questions of structure."""
+        return Graph(self.reader, self.n_nodes)
 
     def nodes_of(self, chunk: int) -> Ints:
         """Return the nodes that a chunk mentions or defines, ascending."""
