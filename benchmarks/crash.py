@@ -1,13 +1,14 @@
 """Crashes, full disks, lack of memory, and several processes at once, with real processes.
 
-    python benchmarks/crash.py [NOTES] [--parts kills,shortage] [--kills 200]
+    python benchmarks/crash.py [NOTES] [--parts kills,shortage,crowd] [--kills 200]
 
 ``kills`` kills the process group of a build or an update of the notes with SIGKILL at random moments (fixed
 seed, drawn over the whole duration) while other processes keep the cores busy. After each, the published
 index must pass ``clew doctor`` and be of a generation that the run could have left: none or the old one, the
 one without vectors, the new one. The next run must end with the new generation, must not analyse or embed
 again what the killed one had stored, and must leave no other file than the index, the cache and the lock.
-``shortage`` is told in ``shortage.py``. The exit status is 1 if anything went wrong.
+``shortage`` is told in ``shortage.py``, ``crowd`` in ``crowd.py``. The exit status is 1 if anything went
+wrong.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from clew.options import EmbedOptions
 from clew.stores import cache, duckdb
 from clew.text import language
 from common import ROOT, save, table
+from crowd import crowd
 from forked import Outcome, Tell, busy, import_what, run, start
 from shortage import LEFT, shortage
 
@@ -279,6 +281,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--steps", type=int, default=25, help="of each limit of space and memory")
     parser.add_argument("--embedder", default="minilm", help="of the runs with vectors")
+    parser.add_argument("--readers", type=int, default=10, help="that ask at once")
+    parser.add_argument("--times", type=int, default=50, help="that it is published while they ask")
     parser.add_argument("--dry", action="store_true", help="save nothing")
     chosen = parser.parse_args(arguments)
     notes = chosen.notes
@@ -290,6 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parts = {
         "kills": lambda work: kills(notes, chosen.kills, chosen.embedder, work),
         "shortage": lambda work: shortage(notes, work, chosen.steps, make, edit),
+        "crowd": lambda work: crowd(chosen.readers, chosen.times, chosen.embedder, work),
     }
     results: dict[str, Any] = {}
     faults: list[str] = []

@@ -67,8 +67,11 @@ class Index:
     Use it as a context manager, or call :meth:`close`. ``file`` is its path.
     """
 
-    def __init__(self, path: Path, store: Store, embed: EmbedOptions | None = None) -> None:
+    def __init__(
+        self, path: Path, store: Store, embed: EmbedOptions | None = None, follow: bool = True
+    ) -> None:
         self.file = path
+        self._follow = follow
         self.result: BuildResult | None = None
         self._store = store
         self._embed = embed
@@ -150,15 +153,18 @@ class Index:
         return index
 
     @classmethod
-    def open(cls, path: str | Path, *, embedder: str | None = None) -> Self:
+    def open(cls, path: str | Path, *, embedder: str | None = None, follow: bool = True) -> Self:
         """Open a published index.
 
-        ``embedder`` says which one is expected; without it, the one that made the index is used.
+        ``embedder`` says which one is expected; without it, the one that made the index is used. Unless it
+        shall ``follow`` its file, all calls answer from the generation that is there now, which what is put
+        together from several calls needs.
         Raises NoIndex, BadIndex, IndexTooNew, IndexTooOld, and IndexMismatch if the index has another
         embedder's vectors.
         """
         store: Store = registry.load("stores", DEFAULT_STORE)()
-        return cls(Path(path), store, EmbedOptions(embedder=embedder) if embedder is not None else None)
+        embed = EmbedOptions(embedder=embedder) if embedder is not None else None
+        return cls(Path(path), store, embed, follow)
 
     def _open(self) -> IndexEngine:
         reader = self._store.open(self.file)
@@ -195,7 +201,7 @@ class Index:
     @property
     def engine(self) -> IndexEngine:
         """The engine of the newest published generation. To look costs one ``stat`` of the file."""
-        if self._engine.reader.stale():
+        if self._follow and self._engine.reader.stale():
             # One thread opens it, the others want the same. Where it is gone by now, the old one reads on.
             with self._opening, suppress(NoIndex):
                 if self._engine.reader.stale():

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from clew import Index, IndexOptions, registry
+from clew.cli.reading import opened
 from clew.errors import BadIndex, IndexMismatch
 from clew.options import EmbedOptions
 
@@ -78,6 +79,21 @@ def test_the_next_question_sees_what_another_process_published(tmp_path: Path) -
                 assert f"counted {number}" in index.ask("How many moths did the keeper count?").text
                 assert index.stats()["documents"] == number + 1
                 assert index.show("Count").definitions[0].quote.endswith(f"{number} moths.")
+
+
+def test_a_command_answers_from_one_generation(tmp_path: Path) -> None:
+    """What it prints may come from several calls."""
+    with publisher(tmp_path / "notes") as publish:
+        publish(0)
+        file = tmp_path / "notes/.clew/index.duckdb"
+        with opened(file) as index, opened(file, follow=True) as chat:
+            before = index.stats()
+            publish(1)
+            assert counted(index) == 0
+            assert index.stats()["generation"] == before["generation"]
+            assert counted(chat) == 1
+        with opened(file) as index:
+            assert counted(index) == 1
 
 
 def test_threads_ask_while_another_process_publishes(tmp_path: Path) -> None:

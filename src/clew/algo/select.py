@@ -118,7 +118,9 @@ class State:
         c, lead = self.candidates, self.lead()
         out = np.empty((len(c.merit), len(FEATURES)), dtype=np.float32)
         out[:, :MERIT] = c.merit
-        out[:, 3] = (c.covers & ~self.covered) @ c.idf / self._total
+        # BLAS kernels compute on lanes that hold nothing, too, and may leave the flag that makes numpy warn.
+        with np.errstate(invalid="ignore"):
+            out[:, 3] = (c.covers & ~self.covered) @ c.idf / self._total
         out[:, 4], out[:, 5] = best(c.defines, lead), best(c.mentions, lead * c.bridge)
         out[:, 6] = best(c.mentions, (c.rarity * (self.defined & c.unasked)).astype(np.float32))
         out[:, 7:] = self.residual

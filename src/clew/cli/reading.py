@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(given: Path | None) -> Iterator[Index]:
-    """Open the index that a command reads. Raises NoIndex and what ``Index.open`` raises."""
+def opened(given: Path | None, *, follow: bool = False) -> Iterator[Index]:
+    """Open the index that a command reads: one generation of it, unless it shall ``follow`` its file, as what
+    goes on for long should. Raises NoIndex and what ``Index.open`` raises."""
     path = find_index(given)
     from clew.index import Index
 
-    index = Index.open(path)
+    index = Index.open(path, follow=follow)
     try:
         yield index
     finally:

@@ -2,7 +2,8 @@
 
 The operating system holds the lock and drops it when its holder ends, however it ends, so a lock
 can't be left behind. The file's text only says who holds it; after a crash it is out of date, which
-nobody minds, as it is read only by those who find the lock taken.
+nobody minds, as it is read only by those who find the lock taken. So it never matters whether the process
+that it names is alive, was on another machine of a shared folder, or has left its number to another.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from clew.options import FOLDER
 
 WAIT_SECONDS = 5.0  # for a holder that is about to finish
 POLL_SECONDS = 0.1
+NOTE_BYTES = 4096  # a note has about 80
 _LOCKED_BYTE = 1 << 30  # msvcrt forbids reading a locked byte, so lock one that is beyond the text
 _BUSY = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
@@ -37,9 +39,12 @@ class Holder:
     since: float
 
     def __str__(self) -> str:
-        began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since))
         where = "" if self.host == socket.gethostname() else f" on {self.host}"
-        return f"process {self.pid}{where}, since {began}"
+        return f"process {self.pid}{where}, since {_moment(self.since)}"
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 def lock_path(index: Path) -> Path:
@@ -55,12 +60,7 @@ def index_lock(index: Path, wait: float = WAIT_SECONDS) -> Iterator[None]:
     the folder can't be written.
     """
     path = lock_path(index)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        reason = f"its folder can't be written ({error.strerror})"
-        raise PublishError(str(index), reason, "Choose another place with --index FILE") from error
+    handle = _open(path, index)
     try:
         _acquire(handle, path, index, wait)
         _note(handle)
@@ -72,12 +72,26 @@ def index_lock(index: Path, wait: float = WAIT_SECONDS) -> Iterator[None]:
 
 
 def holder(path: Path) -> Holder | None:
-    """Return who last took a lock, or None if the file doesn't say."""
+    """Return who last took a lock, or None if the file doesn't say: it may be empty, or hold anything."""
     try:
-        found = json.loads(path.read_text("utf-8"))
-        return Holder(int(found["pid"]), str(found["host"]), float(found["since"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        with path.open("rb") as file:
+            found = json.loads(file.read(NOTE_BYTES).decode("utf-8"))
+        who = Holder(int(found["pid"]), str(found["host"]), float(found["since"]))
+        _moment(who.since)  # no calendar has every number
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
+    return who
+
+
+def _open(path: Path, index: Path) -> int:
+    """Return a handle of the lock's file, made where there is none. Raises PublishError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        what = f"its lock, {path}," if path.exists() else "its folder"
+        reason = f"{what} can't be written ({error.strerror})"
+        raise PublishError(str(index), reason, "Choose another place with --index FILE") from error
 
 
 def _acquire(handle: int, path: Path, index: Path, wait: float) -> None:
