@@ -12,6 +12,7 @@ from clew.ingest.links import LinkTable
 from clew.ingest.places import chunks_at, tokens_in
 from clew.ingest.resolve import Register, tag_names
 from clew.ingest.spans import Bools, Line, distinct, expand
+from clew.ingest.told import NOTHING, Told, told_mentions
 from clew.text.tokens import normal_name
 from clew.types import Ints, Longs, TokenFlag
 
@@ -54,9 +55,14 @@ def sort_mentions(node: Ints, chunk: Ints, start: Ints, end: Ints) -> Mentions:
 
 
 def find_mentions(
-    line: Line, links: LinkTable, register: Register, find: Callable[[Bools], Matches]
+    line: Line,
+    links: LinkTable,
+    register: Register,
+    find: Callable[[Bools], Matches],
+    told: Told = NOTHING,
 ) -> Mentions:
-    """Return all mentions, by entry; ``find`` is the dictionary pass, given the tokens that are taken."""
+    """Return all mentions, by entry; ``find`` is the dictionary pass, given the tokens that are taken. What a
+    model has ``told`` stands where its quotes do."""
     marked = [_links(line, links, register), _marks(line, register)]
     taken = np.zeros(line.size, dtype=bool)
     for _, _, lo, hi in marked:
@@ -66,6 +72,7 @@ def find_mentions(
     matches = _telling(line, find(taken), register)
     parts = [_in_chunks(line, matches.node, matches.lo, matches.hi)]
     parts += [_spans_in_chunks(line, entry, span, lo, hi) for entry, span, lo, hi in marked]
+    parts.append(told_mentions(register, told))
     node, chunk, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
     return sort_mentions(node, chunk, start, end)
 

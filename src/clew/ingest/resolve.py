@@ -21,6 +21,7 @@ from clew.ingest.links import LinkTable
 from clew.ingest.names import Candidates
 from clew.ingest.places import chunks_at
 from clew.ingest.spans import Line
+from clew.ingest.told import NOTHING, Told, add_told
 from clew.text.forms import INFLECTS_NAMES
 from clew.text.stem import has_stemmer
 from clew.text.tokens import normal_name, normal_words
@@ -130,9 +131,15 @@ class Register:
 
 
 def resolve(
-    line: Line, links: LinkTable, named: Candidates, topics: Candidates, phrases: Candidates
+    line: Line,
+    links: LinkTable,
+    named: Candidates,
+    topics: Candidates,
+    phrases: Candidates,
+    told: Told = NOTHING,
 ) -> Register:
-    """Return the register of everything that the corpus names: structure, then case, then statistics."""
+    """Return the register of everything that the corpus names: structure, what a model has told, then case,
+    then statistics."""
     register = Register()
     _add_documents(register, line)
     _add_people(register, line)
@@ -140,6 +147,7 @@ def resolve(
     _add_headings(register, line)
     _add_marks(register, line)
     forms = _forms(register, line)
+    add_told(register, line, told, forms)
     _add_candidates(register, line, named, forms, _repeats_known)
     register.topics = _add_candidates(register, line, topics, forms, lambda *_: False)
     _add_candidates(register, line, phrases, forms, _extends_known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from clew.ingest.model import Corpus, Graph
 from clew.text.display import link_share, plain
 from clew.text.units import source_span, units
-from clew.types import Finding, Floats, Ints
+from clew.types import Finding, Floats, Ints, Longs
 
 # A good finding's length in characters (a wide one counts twice, as it says about as much as two).
 SHORT, GOOD, LONG, LIMIT = 20, 40, 220, 420
@@ -56,6 +57,7 @@ class Telling:
         self.def_weight = graph.def_weight[order]
         self.letters = np.array([0 if word.isdigit() else len(word) for word in corpus.words], dtype=np.int32)
         self._read: dict[int, list[_Sentence]] = {}
+        self._chunks_of: tuple[Longs, Ints] | None = None
 
     def findings(
         self, chunks: list[int], community: int, label: Ints, importance: Floats, most: int
@@ -74,6 +76,34 @@ class Telling:
                         extra = max(extra, DEFINITION * defined[node] * members[node])
                 pool.append((chunk, sentence, members, extra))
         return _choose(pool, most)
+
+    def chunks_of(self, node: int, most: int) -> list[int]:
+        """Return the passages that define a node, surest first, then others that name it, in order."""
+        graph = self.graph
+        if self._chunks_of is None:
+            node_of = np.concatenate([graph.def_node, graph.mention_node]).astype(np.int64)
+            chunk_of = np.concatenate([graph.def_chunk, graph.mention_chunk])
+            weight = np.concatenate([graph.def_weight, np.zeros(len(graph.mention_node), np.float32)])
+            order = np.lexsort((chunk_of, -weight, node_of))
+            ptr = np.searchsorted(node_of[order], np.arange(graph.n_nodes + 1))
+            self._chunks_of = ptr, chunk_of[order].astype(np.int32)
+        ptr, chunks = self._chunks_of
+        return list(dict.fromkeys(chunks[ptr[node] : ptr[node + 1]].tolist()))[:most]
+
+    def about(self, node: int, chunks: Sequence[int], most: int = 1) -> list[Finding]:
+        """Return the sentences of these chunks that tell most about one node, best first; of equals, the
+        first."""
+        found: list[tuple[float, int, _Sentence]] = []
+        for chunk in chunks:
+            weight = 1.0 + self._defined(chunk).get(node, 0.0)
+            for sentence in self.sentences(chunk):
+                places = [place for other, place in sentence.nodes if other == node]
+                if places or (sentence.lead and weight > 1):
+                    early = bool(places) and places[0] < SUBJECT
+                    value = sentence.quality * (weight + LEAD * sentence.lead * (weight - 1) + early)
+                    found.append((-value, chunk, sentence))
+        found.sort(key=lambda item: (item[0], item[1], item[2].start))
+        return [Finding(s.text, chunk, s.start, s.end) for _, chunk, s in found[:most]]
 
     def _defined(self, chunk: int) -> dict[int, float]:
         span = slice(int(self.def_at[chunk]), int(self.def_at[chunk + 1]))
