@@ -55,6 +55,7 @@ EDGE_WORDS: Mapping[str, tuple[str, str]] = {
 BlockKind = Literal[
     "frontmatter", "heading", "paragraph", "list", "quote", "code", "table", "html", "footnote", "rule"
 ]
+ChatRole = Literal["system", "user", "assistant"]
 LinkKind = Literal["wikilink", "link", "embed", "image"]
 MarkKind = Literal[
     "title", "alias", "heading", "tag", "person", "link", "code", "strong", "emphasis", "quoted"
@@ -377,7 +378,7 @@ class Report:
 class ChatMessage:
     """One message of a conversation with a language model."""
 
-    role: Literal["system", "user", "assistant"]
+    role: ChatRole
     text: str
 
 
