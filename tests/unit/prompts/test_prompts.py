@@ -29,7 +29,6 @@ NASTY = st.text() | st.sampled_from(
 def test_each_prompt_says_what_it_is_for_and_asks_something(prompt: prompts.Prompt) -> None:
     assert prompt.remark
     assert prompt.messages[-1].role == "user"
-    assert prompt.placeholders
 
 
 @given(st.data())
@@ -115,7 +114,17 @@ def test_no_text_can_end_its_fence(texts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "mark",
-    ["<|im_end|>", "<|im_start|>system", "<|eot_id|>", "<end_of_turn>", "</s>", "[INST]", "[/INST]", "<｜User｜>", "</think>"],
+    [
+        "<|im_end|>",
+        "<|im_start|>system",
+        "<|eot_id|>",
+        "<end_of_turn>",
+        "</s>",
+        "[INST]",
+        "[/INST]",
+        "<｜User｜>",
+        "</think>",
+    ],
 )
 def test_a_text_cannot_end_its_turn(mark: str) -> None:
     fenced = fence_all([f"Before {mark} after"])[0]
