@@ -15,6 +15,7 @@
     │   └── IndexMismatch         made with another embedder than the one asked for
     ├── PublishError              the new index can't be written; the old one is whole (exit code 5)
     └── ProviderError             a model or its endpoint fails (exit code 6)
+        ├── ProviderBusy          the same call may go well a little later
         └── BudgetSpent           the next call would go over the budget
 
 A problem with one document is never an exception that leaves a stage: it is a
@@ -97,6 +98,19 @@ class ProviderError(ClewError):
     """A model, or the endpoint that serves it, fails."""
 
     exit_code = 6
+
+
+class ProviderBusy(ProviderError):
+    """A call failed in a way that passes: too many requests, an overloaded or restarting server, a lost
+    connection, no answer in time. ``after`` is how many seconds the server asks to wait, None if it doesn't
+    say; ``sent`` tells that the model may have worked on the call, so that it may have to be paid."""
+
+    def __init__(
+        self, thing: str, reason: str, remedy: str = "", *, after: float | None = None, sent: bool = False
+    ) -> None:
+        super().__init__(thing, reason, remedy)
+        self.after = after
+        self.sent = sent
 
 
 class BudgetSpent(ProviderError):

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from clew import registry
+from clew.calls.make import Callers, make_callers
 from clew.errors import (
     IndexMismatch,
     NoIndex,
@@ -23,8 +24,8 @@ from clew.errors import (
 )
 from clew.ingest.origins import describe, lost, origins
 from clew.inputs import default_path, open_sources, sources_of
-from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions
-from clew.ports import Embedder, Progress, Reader, Source, Store
+from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions, LlmOptions
+from clew.ports import Cache, ChatModel, Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.types import (
     Answer,
@@ -68,13 +69,21 @@ class Index:
     """
 
     def __init__(
-        self, path: Path, store: Store, embed: EmbedOptions | None = None, follow: bool = True
+        self,
+        path: Path,
+        store: Store,
+        embed: EmbedOptions | None = None,
+        follow: bool = True,
+        llm: LlmOptions | ChatModel | None = None,
     ) -> None:
         self.file = path
         self._follow = follow
         self.result: BuildResult | None = None
         self._store = store
         self._embed = embed
+        self._llm = llm
+        self._cache: Cache | None = None
+        self._callers: Callers | None = None
         self._loading = Lock()
         self._opening = Lock()
         self._engine = self._open()
@@ -88,6 +97,7 @@ class Index:
         path: str | Path | None = None,
         *,
         options: IndexOptions | None = None,
+        llm: LlmOptions | ChatModel | None = None,
         progress: Progress | None = None,
         rebuild: bool = False,
     ) -> Self:
@@ -96,14 +106,15 @@ class Index:
         Without ``path`` the index goes to ``.clew/index.duckdb`` in the first folder; one that is there
         and has other sources, which would be lost, is a UsageError then. What the build did, with the
         documents that it skipped and why, is in ``result``. Where nothing has changed, nothing is done,
-        unless it shall ``rebuild``: that mends an index that was damaged.
+        unless it shall ``rebuild``: that mends an index that was damaged. ``llm`` is the language model to
+        use, here and for questions to the index, with its limits; none unless it is given.
         Raises NotFound for a path that isn't there, OptionError, SourceError, PublishError, IndexTooNew.
         """
         options = options if options is not None else IndexOptions()
         progress = progress if progress is not None else SilentProgress()
         goal = Path(path) if path is not None else default_path(paths)
         with _enough_memory(goal):
-            return cls._build(paths, goal, options, progress, named=path is not None, rebuild=rebuild)
+            return cls._build(paths, goal, options, llm, progress, named=path is not None, rebuild=rebuild)
 
     @classmethod
     def _build(
@@ -111,6 +122,7 @@ class Index:
         paths: Sequence[str | Path],
         goal: Path,
         options: IndexOptions,
+        llm: LlmOptions | ChatModel | None,
         progress: Progress,
         *,
         named: bool,
@@ -127,6 +139,7 @@ class Index:
         with store.writing(goal):
             cache = store.cache(cache_path(goal))
             try:
+                callers = _make_callers(llm, cache)
                 result = build(
                     sources,
                     goal,
@@ -137,6 +150,7 @@ class Index:
                     tokenizer=sizing.tokenizer,
                     window=sizing.window,
                     extractors=extractors,
+                    callers=callers,
                     progress=progress,
                     rebuild=rebuild,
                 )
@@ -146,25 +160,33 @@ class Index:
                     result = replace(result, notes=(*result.notes, cache.problem))
             finally:
                 cache.close()
-        index = cls(goal, store)
+        index = cls(goal, store, llm=llm)
         index.result = result
         if embedder is not None:
             index._embedder_made = embedder
         return index
 
     @classmethod
-    def open(cls, path: str | Path, *, embedder: str | None = None, follow: bool = True) -> Self:
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        embedder: str | None = None,
+        follow: bool = True,
+        llm: LlmOptions | ChatModel | None = None,
+    ) -> Self:
         """Open a published index.
 
         ``embedder`` says which one is expected; without it, the one that made the index is used. Unless it
         shall ``follow`` its file, all calls answer from the generation that is there now, which what is put
-        together from several calls needs.
+        together from several calls needs. ``llm`` is the language model that answers, with its limits;
+        without it none is asked.
         Raises NoIndex, BadIndex, IndexTooNew, IndexTooOld, and IndexMismatch if the index has another
         embedder's vectors.
         """
         store: Store = registry.load("stores", DEFAULT_STORE)()
         embed = EmbedOptions(embedder=embedder) if embedder is not None else None
-        return cls(Path(path), store, embed, follow)
+        return cls(Path(path), store, embed, follow, llm)
 
     def _open(self) -> IndexEngine:
         reader = self._store.open(self.file)
@@ -197,6 +219,17 @@ class Index:
             # Not a daemon: leaving while a library is being loaded in another thread can crash.
             Thread(target=_prepare_embedder, args=(engine,), name="clew-prepare").start()
         engine.load(question)
+
+    @property
+    def callers(self) -> Callers | None:
+        """The language models to ask, or None for no model. Replies are kept in the cache beside the index.
+        Raises OptionError: an unknown name, a missing package, a wrong price or budget."""
+        with self._loading:
+            if self._callers is None and self._llm is not None:
+                if self._cache is None:
+                    self._cache = self._store.cache(cache_path(self.file), new_run=False)
+                self._callers = _make_callers(self._llm, self._cache)
+            return self._callers
 
     @property
     def engine(self) -> IndexEngine:
@@ -321,6 +354,10 @@ class Index:
 
     def close(self) -> None:
         """Close the file."""
+        if self._callers is not None:
+            self._callers.close()
+        if self._cache is not None:
+            self._cache.close()
         self._engine.reader.close()
 
     def __enter__(self) -> Self:
@@ -340,6 +377,12 @@ def _enough_memory(goal: Path) -> Iterator[None]:
     except MemoryError as error:
         remedy = "Close other programs, or index fewer notes. An index that is there is whole"
         raise PublishError(str(goal), "there isn't enough memory to make it", remedy) from error
+
+
+def _make_callers(llm: LlmOptions | ChatModel | None, cache: Cache) -> Callers | None:
+    if llm is None or isinstance(llm, LlmOptions):
+        return make_callers(llm, cache) if llm is not None else None
+    return make_callers(LlmOptions(), cache, model=llm)
 
 
 def _prepare_embedder(engine: IndexEngine) -> None:

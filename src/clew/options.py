@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 FOLDER = ".clew"
 FILE = "index.duckdb"
 
+PREFIX = "CLEW_"  # of environment variables
+
 # Flags are short where that is clear: `--include`, not `--source-include`. These keep their section.
-_SECTION_IN_FLAG = {"chunk.size", "community"}
+_SECTION_IN_FLAG = {"chunk.size", "community", "llm.concurrency", "llm.timeout", "llm.retries", "llm.window"}
+# These have a name of their own on the command line and in the environment.
+_NAMES = {"llm.model": "llm", "llm.rating_model": "rating_llm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,63 @@ class AnswerOptions:
     related: int = field(default=8, metadata={"help": "Most related entities shown.", "low": 0, "high": 100})
 
 
+@dataclass(frozen=True, slots=True)
+class LlmOptions:
+    """Which language model is asked, and within which limits. None of this changes what an index holds
+    that is made without a model."""
+
+    model: str = field(
+        default="none",
+        metadata={
+            "help": "Language model: PROVIDER:MODEL (`clew llms`), a server (http://HOST/v1#MODEL), or none.",
+            "metavar": "MODEL",
+        },
+    )
+    rating_model: str = field(
+        default="",
+        metadata={
+            "help": "Model that rates what is relevant, a smaller one say; empty: the same as --llm.",
+            "metavar": "MODEL",
+        },
+    )
+    concurrency: int = field(
+        default=4, metadata={"help": "Most calls to a model at once.", "low": 1, "high": 256}
+    )
+    requests_per_minute: int = field(
+        default=0, metadata={"help": "Most calls to a model in a minute; 0: no limit.", "low": 0}
+    )
+    tokens_per_minute: int = field(
+        default=0,
+        metadata={"help": "Most tokens of prompts and replies in a minute; 0: no limit.", "low": 0},
+    )
+    timeout: float = field(
+        default=300.0,
+        metadata={"help": "Seconds until a call is given up.", "low": 0.1, "high": 86400},
+    )
+    retries: int = field(
+        default=5,
+        metadata={"help": "How often a call that failed for a while is made again.", "low": 0, "high": 100},
+    )
+    budget: str = field(
+        default="",
+        metadata={
+            "help": "Stop before a run costs more: money (2.00) or tokens (200k tokens); empty: no limit.",
+            "metavar": "AMOUNT",
+        },
+    )
+    price: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "What a model costs for a million tokens of prompt and of reply: MODEL=0.25/2.00.",
+            "metavar": "PRICE",
+        },
+    )
+    window: int = field(
+        default=0,
+        metadata={"help": "Tokens of prompt and reply that a model takes; 0: as the model says.", "low": 0},
+    )
+
+
 # --- names, and what of them an index records --------------------------------------------------------
 
 # These make no difference to an index, so it doesn't record them.
@@ -143,9 +204,16 @@ WITHOUT_EFFECT = ("workers", "embed.batch_tokens", "embed.threads")
 def flag_of(key: str) -> str:
     """Return the flag of an option (``section.field``): ``--chunk-size``; one letter has one dash."""
     section, _, name = key.rpartition(".")
+    if key in _NAMES:
+        return "--" + _NAMES[key].replace("_", "-")
     if key in _SECTION_IN_FLAG or section in _SECTION_IN_FLAG:
         name = f"{section}-{name}"
     return ("-" if len(name) == 1 else "--") + name.replace("_", "-")
+
+
+def variable_of(key: str) -> str:
+    """Return the environment variable of an option (``section.field``): ``CLEW_CHUNK_SIZE``."""
+    return PREFIX + _NAMES.get(key, key).replace(".", "_").upper()
 
 
 def recorded(options: IndexOptions) -> dict[str, Any]:

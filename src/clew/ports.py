@@ -21,6 +21,7 @@ from clew.types import (
     Check,
     Chunk,
     Community,
+    Cost,
     Document,
     Edge,
     Evidence,
@@ -34,6 +35,7 @@ from clew.types import (
     Problem,
     RawDocument,
     Report,
+    Saving,
 )
 
 
@@ -123,7 +125,8 @@ class ChatModel(Protocol):
         ...
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the reply. Raises ProviderError."""
+        """Return the reply. It comes within the time that the model was made with, however much there is
+        of it. Raises ProviderError; ProviderBusy where the same call may go well a little later."""
         ...
 
     def stream(self, request: ChatRequest) -> Generator[str, None, ChatReply]:
@@ -137,7 +140,7 @@ class Caller(Protocol):
 
     ``stage`` names what a call is for (``extract``, ``report``, ``map``, ``answer``, …) in the ledger. A
     reply that has been kept is given without a call. Raises BudgetSpent before a call that the budget
-    doesn't allow, ProviderError where a call fails for good.
+    doesn't allow, ProviderError where a call fails for good. Calls may come from several threads.
     """
 
     model: ChatModel
@@ -151,6 +154,11 @@ class Caller(Protocol):
     def structured(self, request: ChatRequest, *, stage: str) -> Any:
         """Return the reply's JSON, which follows ``request.schema``; repaired, and asked for again with what
         is wrong about it, where it isn't. Raises ProviderError if it stays wrong."""
+        ...
+
+    def saved(self, name: str, *, used: int, instead: int) -> None:
+        """Record that ``used`` tokens did what the plain way (``name`` says what is compared) would have
+        taken ``instead`` tokens for; ``clew costs`` shows it."""
         ...
 
     def structured_all(
@@ -218,6 +226,28 @@ class Cache(Protocol):
         ...
 
     def put_vectors(self, embedder: str, items: Mapping[str, NDArray[np.float16]]) -> None: ...
+
+    def replies(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return the kept replies of language models among ``keys`` (hashes of model and request)."""
+        ...
+
+    def put_replies(self, items: Mapping[str, bytes]) -> None:
+        """Keep replies, at once: they were paid for, so that they are never dropped."""
+        ...
+
+    def costs(self) -> list[Cost]:
+        """Return what calls to language models have cost, by stage and model."""
+        ...
+
+    def add_costs(self, costs: Sequence[Cost]) -> None:
+        """Add to what is recorded for the same stage and model."""
+        ...
+
+    def savings(self) -> list[Saving]:
+        """Return what was done with fewer tokens than the plain way takes, by name."""
+        ...
+
+    def add_saving(self, saving: Saving) -> None: ...
 
     def stats(self) -> dict[str, int]:
         """Return the number of entries by kind, and the size in ``bytes``."""

@@ -11,7 +11,7 @@ What a target must be, by kind:
 - ``sources``: ``open_source(path, options, name) -> Source``
 - ``extractors``: ``make() -> Extractor``
 - ``embedders``: ``make(argument, options) -> Embedder``, the argument being what follows ``NAME:``
-- ``llms``: ``make(argument) -> ChatModel``
+- ``llms``: ``make(argument, options) -> ChatModel``, the options being :class:`clew.options.LlmOptions`
 - ``stores``: ``make() -> Store``
 - ``modes``: ``make() -> Mode``
 """
@@ -26,14 +26,15 @@ from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 from clew.errors import OptionError
-from clew.options import EmbedOptions
-from clew.ports import Embedder
+from clew.options import EmbedOptions, LlmOptions
+from clew.ports import ChatModel, Embedder
 
 Kind = Literal["sources", "extractors", "embedders", "llms", "stores", "modes"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 NO_EMBEDDER = "none"  # the value of --embedder that asks for an index without vectors
-ENDPOINT_SCHEMES = ("http://", "https://")  # an embedder given as a URL is an OpenAI-compatible endpoint
+NO_LLM = "none"  # the value of --llm that asks for no language model
+ENDPOINT_SCHEMES = ("http://", "https://")  # a model given as a URL is an OpenAI-compatible endpoint
 
 # Chidambaram et al. 2019 (arXiv:1810.12836), the model card's 16 languages (Chinese in two scripts).
 USE_LANGUAGES = frozenset(
@@ -180,6 +181,27 @@ def make_embedder(options: EmbedOptions) -> Embedder | None:
             raise unknown("embedder", name, known)
     embedder: Embedder = load("embedders", name)(argument, options)
     return embedder
+
+
+def make_llm(spec: str, options: LlmOptions) -> ChatModel | None:
+    """Return the language model that ``spec`` names, or None for ``none``.
+
+    The value is PROVIDER:MODEL, or the URL of an OpenAI-compatible endpoint. Nothing is connected to or
+    loaded yet. Raises OptionError if the name is unknown, the argument wrong or a package missing.
+    """
+    value = spec.strip()
+    if value == NO_LLM:
+        return None
+    if value.startswith(ENDPOINT_SCHEMES):
+        name, argument = "openai", value
+    else:
+        name, _, argument = value.partition(":")
+    if name not in {plugin.name for plugin in _built_in("llms")}:
+        known = [*names("llms"), NO_LLM]
+        if name not in known:
+            raise unknown("language model", name, known)
+    model: ChatModel = load("llms", name)(argument, options)
+    return model
 
 
 def require(module: str, thing: str, extra: str) -> None:

@@ -18,12 +18,24 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from clew.errors import OptionError
-from clew.options import AnswerOptions, IndexOptions, SearchOptions, flag_of
+from clew.options import (
+    PREFIX,
+    AnswerOptions,
+    IndexOptions,
+    LlmOptions,
+    SearchOptions,
+    flag_of,
+    variable_of,
+)
 
 CONFIG_NAME = "clew.toml"
-PREFIX = "CLEW_"
-# Variables that name no option: the index file, tracebacks.
-OTHER_VARIABLES = {"CLEW_INDEX": "the index to read", "CLEW_DEBUG": "show tracebacks"}
+# Variables that name no option: the index file, tracebacks, and what may stand in no file and no list.
+OTHER_VARIABLES = {
+    "CLEW_INDEX": "the index to read",
+    "CLEW_DEBUG": "show tracebacks",
+    "CLEW_LLM_KEY": "the key of a language model's server",
+    "CLEW_LLM_HEADERS": "further headers for a language model's server",
+}
 
 Kind = Literal["int", "float", "bool", "str", "list"]
 _KINDS: dict[Any, Kind] = {int: "int", float: "float", bool: "bool", str: "str", tuple[str, ...]: "list"}
@@ -38,7 +50,8 @@ _KIND_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One option: its key (``section.field``), kind, default, help, and range (inclusive; None: open)."""
+    """One option: its key (``section.field``), kind, default, help, range (inclusive; None: open), and what
+    stands for a value in help (empty: that of its kind)."""
 
     key: str
     kind: Kind
@@ -46,11 +59,12 @@ class Setting:
     help: str
     low: float | None
     high: float | None
+    metavar: str = ""
 
     @property
     def variable(self) -> str:
         """The environment variable, for example ``CLEW_CHUNK_SIZE``."""
-        return PREFIX + self.key.replace(".", "_").upper()
+        return variable_of(self.key)
 
     @property
     def flag(self) -> str:
@@ -90,12 +104,22 @@ class Settings:
         options: AnswerOptions = _build(AnswerOptions, "answer.", self.values)
         return options
 
+    def llm_options(self) -> LlmOptions:
+        options: LlmOptions = _build(LlmOptions, "llm.", self.values)
+        return options
+
 
 @cache
 def known() -> Mapping[str, Setting]:
     """Return every setting by key, in the order of :mod:`clew.options`."""
     found: dict[str, Setting] = {}
-    for prefix, options in (("", IndexOptions), ("search.", SearchOptions), ("answer.", AnswerOptions)):
+    sections: tuple[tuple[str, type[Any]], ...] = (
+        ("", IndexOptions),
+        ("search.", SearchOptions),
+        ("answer.", AnswerOptions),
+        ("llm.", LlmOptions),
+    )
+    for prefix, options in sections:
         _collect(prefix, options, found)
     return found
 
@@ -114,6 +138,7 @@ def _collect(prefix: str, options: type[Any], found: dict[str, Setting]) -> None
             str(item.metadata.get("help", "")),
             item.metadata.get("low"),
             item.metadata.get("high"),
+            str(item.metadata.get("metavar", "")),
         )
 
 

@@ -415,6 +415,44 @@ class ChatReply:
     finish: Literal["stop", "length", "refused"] = "stop"
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What calls of one stage to one model took. ``kept`` counts replies that were given without a call, with
+    the tokens and the money that they saved; ``failed`` calls that came to nothing, ``repaired`` replies
+    whose JSON was mended, ``asked_again`` those that were asked for once more, ``cut`` those that ended at
+    their longest. ``estimated`` counts the calls whose tokens the model didn't tell. ``money`` is in the
+    currency of the prices that were given; ``unpriced`` counts the calls for which there was none."""
+
+    stage: str
+    model: str
+    calls: int = 0
+    kept: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    seconds: float = 0.0
+    money: float = 0.0
+    unpriced: int = 0
+    estimated: int = 0
+    failed: int = 0
+    repaired: int = 0
+    asked_again: int = 0
+    cut: int = 0
+    saved_prompt_tokens: int = 0
+    saved_reply_tokens: int = 0
+    saved_money: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Tokens that were used for something, and what the plain way would have taken ``instead``, summed
+    over ``times``."""
+
+    name: str
+    times: int
+    used: int
+    instead: int
+
+
 # --- retrieval and answers -----------------------------------------------------------------------
 
 

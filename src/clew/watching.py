@@ -22,8 +22,8 @@ from clew.errors import ClewError, SourceError
 from clew.ids import content_hash
 from clew.index import Index, SilentProgress
 from clew.inputs import default_path, open_sources
-from clew.options import FOLDER, IndexOptions
-from clew.ports import Progress, Source
+from clew.options import FOLDER, IndexOptions, LlmOptions
+from clew.ports import ChatModel, Progress, Source
 from clew.types import BuildResult
 
 SHARE = 0.01  # of the time may go to looking at all files without being told of a change
@@ -67,6 +67,7 @@ def watch(
     path: str | Path | None = None,
     *,
     options: IndexOptions | None = None,
+    llm: LlmOptions | ChatModel | None = None,
     progress: Progress | None = None,
     stop: Event | None = None,
 ) -> Iterator[Update]:
@@ -76,7 +77,7 @@ def watch(
     Only the first build raises (what ``Index.build`` raises); later failures are yielded, and tried again
     after the next change, or 15 seconds. A source that is missing for a while is waited for.
     """
-    watcher = Watcher(paths, path, options=options)
+    watcher = Watcher(paths, path, options=options, llm=llm)
     yield watcher.update(progress)
     yield from watcher.follow(progress, stop)
 
@@ -90,10 +91,12 @@ class Watcher:
         path: str | Path | None = None,
         *,
         options: IndexOptions | None = None,
+        llm: LlmOptions | ChatModel | None = None,
         pace: Pace | None = None,
     ) -> None:
         self._given, self._to = paths, path
         self._options = options if options is not None else IndexOptions()
+        self._llm = llm
         self._pace = pace if pace is not None else Pace()
         self._paths: list[Path] = []
         self._goal = Path()
@@ -130,7 +133,9 @@ class Watcher:
         rebuild: bool = False,
     ) -> Update:
         begin = time.perf_counter()
-        with Index.build(paths, to, options=self._options, progress=progress, rebuild=rebuild) as index:
+        with Index.build(
+            paths, to, options=self._options, llm=self._llm, progress=progress, rebuild=rebuild
+        ) as index:
             reader = index.engine.reader
             result, generation = index.result, reader.generation
             now = reader.contents()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import OptionError
-from clew.options import AnswerOptions, IndexOptions, SearchOptions
+from clew.options import AnswerOptions, IndexOptions, LlmOptions, SearchOptions
 from clew.settings import find_config, known, load
 
 
@@ -22,6 +22,7 @@ def test_defaults_are_those_of_the_options() -> None:
     assert settings.index_options() == IndexOptions()
     assert settings.search_options() == SearchOptions()
     assert settings.answer_options() == AnswerOptions()
+    assert settings.llm_options() == LlmOptions()
     assert {value.origin for value in settings.values.values()} == {"default"}
 
 
@@ -88,3 +89,15 @@ def test_flags_and_variables_are_distinct() -> None:
     assert len(set(flags)) == len(flags)
     assert len(set(variables)) == len(variables)
     assert all(setting.help for setting in known().values())
+
+
+def test_a_language_model_goes_by_its_short_name_everywhere_but_in_the_file(tmp_path: Path) -> None:
+    write(tmp_path, '[llm]\nmodel = "ollama:a"\nbudget = "200k tokens"\n')
+    settings = load([tmp_path], {}, {"CLEW_RATING_LLM": "ollama:b", "CLEW_LLM_TIMEOUT": "9"})
+    options = settings.llm_options()
+    assert (options.model, options.rating_model, options.timeout) == ("ollama:a", "ollama:b", 9.0)
+    assert (
+        load([tmp_path], {"llm.model": "none"}, {"CLEW_LLM": "ollama:c"}).values["llm.model"].origin
+        == "--llm"
+    )
+    assert load([tmp_path], {}, {"CLEW_LLM": "ollama:c"})["llm.model"] == "ollama:c"

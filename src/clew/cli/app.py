@@ -92,7 +92,7 @@ def demo(
 
 
 @app.command()
-@settings_options("", "source", "chunk", "embed", "community")
+@settings_options("", "source", "chunk", "embed", "community", "llm")
 def index(
     paths: Annotated[
         list[Path],
@@ -133,7 +133,7 @@ def index(
     run(paths, index, flags, as_json, quiet, rebuild)
 
 
-@settings_options("answer")
+@settings_options("answer", "llm")
 def ask(
     question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Quotes aren't needed.")],
     flags: dict[str, Any],

@@ -32,7 +32,8 @@ def run(
     from clew.watching import Watcher
 
     silent = quiet or as_json
-    watcher = Watcher(paths, index, options=settings_for(paths, index, flags).index_options())
+    settings = settings_for(paths, index, flags)
+    watcher = Watcher(paths, index, options=settings.index_options(), llm=settings.llm_options())
     with interruptible(), watch(silent) as progress:
         first = watcher.update(progress, rebuild=rebuild)
     told = first.result

@@ -62,8 +62,8 @@ def build(
     from clew.index import Index
 
     with interruptible(), watch(quiet) as progress:
-        options = settings.index_options()
-        built = Index.build(paths, index, options=options, progress=progress, rebuild=rebuild)
+        options, llm = settings.index_options(), settings.llm_options()
+        built = Index.build(paths, index, options=options, llm=llm, progress=progress, rebuild=rebuild)
     result = built.result
     built.close()
     if result is None:

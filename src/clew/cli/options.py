@@ -59,7 +59,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
         help=shown,
         metavar=_metavar(setting),
         show_default=False,
-        autocompletion=_embedders if setting.key == "embed.embedder" else None,
+        autocompletion=_COMPLETIONS.get(setting.key),
     )
     return inspect.Parameter(
         _name(setting),
@@ -70,6 +70,8 @@ def _parameter(setting: Setting) -> inspect.Parameter:
 
 
 def _metavar(setting: Setting) -> str:
+    if setting.metavar:
+        return setting.metavar
     if setting.kind == "list":
         return "PATTERN"
     return {"int": "N", "float": "X", "str": "NAME"}.get(setting.kind, "VALUE")
@@ -79,6 +81,8 @@ def _facts(setting: Setting) -> str:
     """Return default and range, or "repeatable"."""
     if setting.kind == "list":
         return "repeatable"
+    if setting.default == "":
+        return "default: none"
     facts = [f"default: {setting.default}"]
     if setting.low is not None and setting.high is not None:
         facts.append(f"{setting.low:g} to {setting.high:g}")
@@ -91,3 +95,13 @@ def _embedders(incomplete: str) -> list[str]:
     from clew.registry import NO_EMBEDDER, names
 
     return [name for name in [*names("embedders"), NO_EMBEDDER] if name.startswith(incomplete)]
+
+
+def _llms(incomplete: str) -> list[str]:
+    from clew.registry import NO_LLM, names
+
+    offered = [*(f"{name}:" for name in names("llms")), NO_LLM]
+    return [name for name in offered if name.startswith(incomplete)]
+
+
+_COMPLETIONS = {"embed.embedder": _embedders, "llm.model": _llms, "llm.rating_model": _llms}

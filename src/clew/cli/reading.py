@@ -17,16 +17,17 @@ from clew.settings import Settings, load
 
 if TYPE_CHECKING:
     from clew.index import Index
+    from clew.options import LlmOptions
 
 
 @contextmanager
-def opened(given: Path | None, *, follow: bool = False) -> Iterator[Index]:
+def opened(given: Path | None, *, follow: bool = False, llm: LlmOptions | None = None) -> Iterator[Index]:
     """Open the index that a command reads: one generation of it, unless it shall ``follow`` its file, as what
     goes on for long should. Raises NoIndex and what ``Index.open`` raises."""
     path = find_index(given)
     from clew.index import Index
 
-    index = Index.open(path, follow=follow)
+    index = Index.open(path, follow=follow, llm=llm)
     try:
         yield index
     finally:
@@ -46,8 +47,9 @@ def ask(
     question: str, mode: str, explain: bool, given: Path | None, flags: Mapping[str, Any], as_json: bool
 ) -> None:
     _asked(question)
-    options = settings_for(find_index(given), flags).answer_options()
-    with opened(given) as index:
+    settings = settings_for(find_index(given), flags)
+    options = settings.answer_options()
+    with opened(given, llm=settings.llm_options()) as index:
         index.prepare(question)
         found = index.ask(question, mode, options=options)
     if as_json:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from clew import __version__
+from clew.calls.make import Callers
 from clew.errors import IndexFileError
 from clew.ingest.analyse import analyse, dependence
 from clew.ingest.assemble import assemble
@@ -94,6 +95,7 @@ def build(
     window: int,
     extractors: Sequence[Extractor],
     progress: Progress,
+    callers: Callers | None = None,
     rebuild: bool = False,
 ) -> BuildResult:
     """Index the sources and publish at ``path``, first without vectors, then with them.

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import astuple, fields
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from clew.ports import AnalysisCodec
 from clew.stores.codec import decode_analysis, encode_analysis
-from clew.types import Analysis
+from clew.types import Analysis, Cost, Saving
 
 CACHE_VERSION = 1  # raise it when a table or an encoding changes: the cache is then remade
 BUSY_SECONDS = 20.0  # for another run that writes to the same cache
@@ -33,10 +34,29 @@ TABLES = {
     "replies": "key TEXT PRIMARY KEY, run INTEGER NOT NULL, data BLOB NOT NULL",
     "runs": "run INTEGER PRIMARY KEY",
 }
+REAL = ("seconds", "money", "saved_money")
 # What the last whole run used: the run's number and 8 bytes of each key's hash. Writing a run's number into
 # each entry that it uses would write the entries' data anew.
 LAST = (
     "CREATE TABLE IF NOT EXISTS last_used (name TEXT PRIMARY KEY, run INTEGER NOT NULL, data BLOB NOT NULL)"
+)
+# The ledger of calls to language models. It is added to, in one statement, so that several processes may.
+COST_FIELDS = tuple(one.name for one in fields(Cost))[2:]
+LEDGER = (
+    "CREATE TABLE IF NOT EXISTS costs (stage TEXT, model TEXT, "
+    + "".join(f"{name} {'REAL' if name in REAL else 'INTEGER'} NOT NULL DEFAULT 0, " for name in COST_FIELDS)
+    + "PRIMARY KEY (stage, model))",
+    "CREATE TABLE IF NOT EXISTS savings (name TEXT PRIMARY KEY, times INTEGER NOT NULL, "
+    "used INTEGER NOT NULL, instead INTEGER NOT NULL)",
+)
+ADD_COST = (
+    f"INSERT INTO costs (stage, model, {', '.join(COST_FIELDS)}) "
+    f"VALUES ({', '.join('?' * (len(COST_FIELDS) + 2))}) ON CONFLICT (stage, model) DO UPDATE SET "
+    + ", ".join(f"{name} = {name} + excluded.{name}" for name in COST_FIELDS)
+)
+ADD_SAVING = (
+    "INSERT INTO savings (name, times, used, instead) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+    "times = times + excluded.times, used = used + excluded.used, instead = instead + excluded.instead"
 )
 PRUNED = ("analyses", "vectors")  # replies were paid for and stay
 STORED = ("analyses", "vectors", "replies")
@@ -98,6 +118,29 @@ class SqliteCache:
     def put_replies(self, items: Mapping[str, bytes]) -> None:
         """Store replies."""
         self._put("replies", list(items.items()))
+
+    def costs(self) -> list[Cost]:
+        """Return the ledger's rows, by stage and model."""
+        columns = ", ".join(("stage", "model", *COST_FIELDS))
+        statement = f"SELECT {columns} FROM costs ORDER BY stage, model"
+        rows: list[tuple[Any, ...]] = self._guard(lambda db: db.execute(statement).fetchall(), [])
+        return [Cost(*row) for row in rows]
+
+    def add_costs(self, costs: Sequence[Cost]) -> None:
+        """Add to the ledger."""
+        rows = [astuple(one) for one in costs]
+        self._guard(lambda db: _in_transaction(db, lambda db: db.executemany(ADD_COST, rows)), None)
+
+    def savings(self) -> list[Saving]:
+        """Return what was done with fewer tokens than the plain way takes."""
+        statement = "SELECT name, times, used, instead FROM savings ORDER BY name"
+        rows: list[tuple[Any, ...]] = self._guard(lambda db: db.execute(statement).fetchall(), [])
+        return [Saving(*row) for row in rows]
+
+    def add_saving(self, saving: Saving) -> None:
+        """Add to the savings."""
+        row = astuple(saving)
+        self._guard(lambda db: _in_transaction(db, lambda db: db.execute(ADD_SAVING, row)), None)
 
     def prune(self, keep: Iterable[str] = (), runs: int = KEEP_RUNS) -> int:
         """Drop analyses and vectors that this run didn't use and that are older than ``runs`` runs; replies
@@ -276,7 +319,8 @@ def _make_tables(db: sqlite3.Connection, new_run: bool) -> None:
         for name, columns in TABLES.items():
             db.execute(f"CREATE TABLE {name} ({columns})")
         db.execute(f"PRAGMA user_version = {CACHE_VERSION}")
-    db.execute(LAST)
+    for statement in (LAST, *LEDGER):
+        db.execute(statement)
     if new_run or db.execute("SELECT count(*) FROM runs").fetchone()[0] == 0:
         db.execute("INSERT INTO runs SELECT coalesce(max(run), 0) + 1 FROM runs")
         db.execute("DELETE FROM runs WHERE run < (SELECT max(run) FROM runs)")
