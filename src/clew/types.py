@@ -23,6 +23,8 @@ Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
 
+UNDATED = -(2**63)  # stands in columns and arrays of times for one that isn't known
+
 MediaType = Literal["markdown", "text", "record"]
 NodeKind = Literal["document", "entity", "tag", "person"]
 EdgeKind = Literal[
@@ -37,6 +39,7 @@ EdgeKind = Literal[
     "same_as",
     "defined_by",
     "related",
+    "unlinked_mention",
 ]
 # How an edge reads from its source to its target, and from its target to its source.
 EDGE_WORDS: Mapping[str, tuple[str, str]] = {
@@ -51,6 +54,7 @@ EDGE_WORDS: Mapping[str, tuple[str, str]] = {
     "same_as": ("same as", "same as"),
     "defined_by": ("defined in", "defines"),
     "related": ("related to", "related to"),
+    "unlinked_mention": ("names", "named in"),
 }
 BlockKind = Literal[
     "frontmatter", "heading", "paragraph", "list", "quote", "code", "table", "html", "footnote", "rule"
@@ -217,7 +221,8 @@ class Analysis:
 
     Unlike in :class:`ParsedDocument`, all offsets here are source offsets. ``texts`` holds the
     decoded text of each chunk, ``lines`` each chunk's first and last 1-based line in ``location``
-    relative to the document's start (line 1).
+    relative to the document's start (line 1). ``front`` is the frontmatter as written, with its fences,
+    which begins at ``front_at``: chunks hold none of it, and yet tags and authors have their places there.
     """
 
     content_hash: str
@@ -234,6 +239,8 @@ class Analysis:
     marks: tuple[Mark, ...]
     tokens: Tokens
     warnings: tuple[str, ...] = ()
+    front: str = ""
+    front_at: int = 0
 
 
 # --- the corpus ----------------------------------------------------------------------------------
@@ -246,7 +253,9 @@ class Document:
     ``language`` is an ISO 639-1 code, or ``"und"``. ``location`` is, in what a Reader returns, a path that
     opens from the current folder: relative if the file is below it, else absolute, or the path within the
     source where that isn't there; ``file`` is the absolute path, or "" then. ``line`` is the line of
-    ``location`` where it begins.
+    ``location`` where it begins. ``kind`` is ``note``, ``record`` or what else its source says;
+    ``created_at`` when it was written, in seconds since 1970 (UTC; earlier times are negative), None if
+    that isn't known.
     """
 
     doc: int
@@ -262,6 +271,8 @@ class Document:
     media_type: str
     metadata: Mapping[str, Any]
     file: str = ""
+    kind: str = "note"
+    created_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +302,9 @@ class Node:
 
     ``df`` counts the chunks that mention it; ``degree`` its edges; ``doc`` is the document that a
     ``document`` node stands for, else -1; ``confidence`` (0 to 1) how sure extraction is that it
-    names something.
+    names something. ``type`` (such as ``place``) and ``description`` are a language model's, else empty.
+    ``created_at`` is when its document was written, or the first document that names it, in seconds since
+    1970 (UTC), None if unknown; ``pagerank`` its share of a random walk along the edges, all nodes' sum 1.
     """
 
     node: int
@@ -302,6 +315,10 @@ class Node:
     degree: int
     doc: int
     confidence: float
+    type: str = ""
+    description: str = ""
+    created_at: int | None = None
+    pagerank: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +334,11 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A typed, directed, weighted link between nodes. ``phrase`` is what a model called it, or empty."""
+    """A typed, directed, weighted link between nodes. ``phrase`` is what a model called it, or empty.
+
+    ``created_at`` is when it was first stated: the time of the earliest document that does, in seconds since
+    1970 (UTC), None if none of them has a time.
+    """
 
     edge: int
     id: str
@@ -326,16 +347,25 @@ class Edge:
     target: int
     weight: float
     phrase: str = ""
+    created_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A place that states an edge, with source offsets."""
+    """A place that states an edge, with source offsets in document ``doc``.
+
+    ``chunk`` is -1 where no chunk holds the place: in frontmatter, or among the other fields of a record,
+    where ``start`` = ``end`` = 0. ``line`` is that place's 1-based line in the document's ``location`` and
+    ``quote`` the text there; where there is a chunk they are 0 and empty.
+    """
 
     edge: int
+    doc: int
     chunk: int
     start: int
     end: int
+    line: int = 0
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,7 +523,8 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class Citation:
     """Where a statement comes from. ``start``/``end`` are source offsets, lines 1-based; ``location`` and
-    ``file`` are those of its :class:`Document`."""
+    ``file`` are those of its :class:`Document`. ``chunk_id`` is empty for a place in frontmatter, or in a
+    record's fields, which no chunk holds."""
 
     number: int
     key: str

@@ -38,6 +38,10 @@ def node(value: Node) -> dict[str, Any]:
         "passages": value.df,
         "degree": value.degree,
         "confidence": round(value.confidence, 4),
+        "type": value.type or None,
+        "description": value.description or None,
+        "created_at": value.created_at,
+        "pagerank": _number(value.pagerank),
     }
 
 
@@ -65,6 +69,8 @@ def document(value: Document) -> dict[str, Any]:
         "title": value.title,
         "language": value.language,
         "file": value.file or None,
+        "kind": value.kind,
+        "created_at": value.created_at,
     }
 
 
@@ -138,6 +144,7 @@ def edge(value: EdgeView) -> dict[str, Any]:
         "target": node(value.target),
         "weight": _number(value.edge.weight),
         "phrase": value.edge.phrase,
+        "created_at": value.edge.created_at,
         "evidence": [citation(one) for one in value.evidence],
     }
 

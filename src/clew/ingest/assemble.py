@@ -51,20 +51,25 @@ def assemble(
             "degree": degree.astype(np.int32),
             "doc": graph.doc,
             "confidence": graph.confidence,
+            "type": graph.type,
+            "description": graph.description,
+            "created_at": graph.node_time,
+            "pagerank": graph.node_rank,
         },
         "names": {"node": graph.name_node, "surface": graph.name_surface, "key": graph.name_key},
         "mentions": _mentions(corpus, graph),
         "edges": _edges(graph),
-        "edge_evidence": {
-            "edge": graph.evidence_edge,
-            "chunk": graph.evidence_chunk,
-            "start_byte": graph.evidence_start,
-            "end_byte": graph.evidence_end,
-        },
+        "edge_evidence": _evidence(corpus, graph),
         **_communities(graph, partition, reports),
     }
     arrays = {**_search_arrays(corpus, graph, postings, links, df), **_places(corpus, graph, token_terms)}
-    return Artifact(tables, arrays, {**meta, "node_kinds": KINDS, "edge_kinds": EDGE_KINDS})
+    kinds = {"node_kinds": KINDS, "edge_kinds": EDGE_KINDS, "document_kinds": document_kinds(corpus)}
+    return Artifact(tables, arrays, {**meta, **kinds})
+
+
+def document_kinds(corpus: Corpus) -> tuple[str, ...]:
+    """Return the kinds of documents that there are, which ``documents.kind`` indexes."""
+    return tuple(sorted({document.kind for document in corpus.documents}))
 
 
 def _links(graph: Graph) -> tuple[Ints, Ints]:
@@ -82,6 +87,8 @@ def _documents(corpus: Corpus) -> Table:
     table.update({name: [getattr(document, name) for document in docs] for name in names})
     table["media_type"] = [document.media_type for document in docs]
     table["metadata"] = [to_json(dict(document.metadata)) for document in docs]
+    table["kind"] = [document.kind for document in docs]
+    table["created_at"] = corpus.doc_time
     return table
 
 
@@ -170,7 +177,40 @@ def _edges(graph: Graph) -> Table:
         "target": graph.edge_target,
         "weight": graph.edge_weight,
         "phrase": [""] * len(graph.edge_kind),
+        "created_at": graph.edge_time,
     }
+
+
+def _evidence(corpus: Corpus, graph: Graph) -> Table:
+    """Return the places that state edges, with line and text where no chunk holds them."""
+    line = np.zeros(len(graph.evidence_edge), dtype=np.int32)
+    quote = [""] * len(line)
+    for row in np.flatnonzero(graph.evidence_chunk < 0).tolist():
+        doc = int(graph.evidence_doc[row])
+        line[row], quote[row] = _outside(
+            corpus, doc, int(graph.evidence_start[row]), int(graph.evidence_end[row])
+        )
+    return {
+        "edge": graph.evidence_edge,
+        "doc": graph.evidence_doc,
+        "chunk": graph.evidence_chunk,
+        "start_byte": graph.evidence_start,
+        "end_byte": graph.evidence_end,
+        "line": line,
+        "quote": quote,
+    }
+
+
+def _outside(corpus: Corpus, doc: int, start: int, end: int) -> tuple[int, str]:
+    """Return line and text of a place in a document's frontmatter; the document's own line, if it is none."""
+    document, analysis = corpus.documents[doc], corpus.analyses[doc]
+    if start == end or not analysis.front:
+        return document.line, ""
+    errors = "surrogatepass" if document.encoding.startswith("utf") else "replace"
+    data = analysis.front.encode(document.encoding, errors)
+    low, high = start - analysis.front_at, end - analysis.front_at
+    above = data[:low].decode(document.encoding, "replace").count("\n")
+    return document.line + above, data[low:high].decode(document.encoding, "replace")
 
 
 def _communities(graph: Graph, partition: Partition, reports: Sequence[Report]) -> dict[str, Table]:
@@ -233,10 +273,21 @@ def _search_arrays(
         "edges.source": graph.edge_source,
         "edges.target": graph.edge_target,
         "edges.kind": np.array([EDGE_KINDS.index(kind) for kind in graph.edge_kind], dtype=np.uint8),
+        "edges.weight": graph.edge_weight,
+        "edges.created_at": graph.edge_time,
+        "nodes.created_at": graph.node_time,
+        "nodes.pagerank": graph.node_rank.astype(np.float32),
+        "documents.kind": _kind_codes(corpus),
+        "documents.created_at": corpus.doc_time,
         "names.hash": np.array([key for key, _ in keys], dtype=np.uint64),
         "names.node": np.array([node for _, node in keys], dtype=np.int32),
         "chunks.doc": corpus.chunk_doc,
     }
+
+
+def _kind_codes(corpus: Corpus) -> Ints:
+    kinds = document_kinds(corpus)
+    return np.array([kinds.index(document.kind) for document in corpus.documents], dtype=np.int32)
 
 
 def _places(corpus: Corpus, graph: Graph, token_terms: Ints) -> dict[str, NDArray[Any]]:

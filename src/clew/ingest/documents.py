@@ -102,6 +102,7 @@ class Work:
             marks=document.marks,
             tokens=tokens,
             warnings=warnings,
+            front=_front(data, document),
         )
         return analysis if decoded.chars is None else _to_source(analysis, decoded)
 
@@ -117,6 +118,13 @@ class Work:
             if size >= LANGUAGE_CHARS:
                 break
         return detect(" ".join(sample))
+
+
+def _front(data: bytes, document: ParsedDocument) -> str:
+    """Return the frontmatter as written; it is the first block, from offset 0, if there is any."""
+    first = document.blocks[0] if document.blocks else None
+    is_there = first is not None and first.kind == "frontmatter" and first.start == 0
+    return data[: first.end].decode("utf-8") if is_there and first is not None else ""
 
 
 def _unexpected(error: Exception) -> tuple[str, str]:
@@ -148,4 +156,5 @@ def _to_source(analysis: Analysis, decoded: Decoded) -> Analysis:
         links=moved(analysis.links),
         marks=moved(analysis.marks),
         tokens=replace(tokens, start=decoded.to_source(tokens.start), end=decoded.to_source(tokens.end)),
+        front_at=int(decoded.to_source(np.zeros(1, dtype=np.int32))[0]) if analysis.front else 0,
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from clew.ids import make_id
 from clew.ingest.model import Corpus
+from clew.text.dates import changed_at, named_after, written_at
 from clew.types import Analysis, Document, Ints, Longs, RawDocument, Tokens
 
 _NONE = np.zeros(0, dtype=np.int32)
@@ -71,7 +72,17 @@ def _document(doc: int, raw: RawDocument, analysis: Analysis) -> Document:
         line=raw.line,
         media_type=raw.media_type,
         metadata=analysis.metadata,
+        kind="record" if raw.media_type == "record" else "note",
+        created_at=_created_at(raw, analysis),
     )
+
+
+def _created_at(raw: RawDocument, analysis: Analysis) -> int | None:
+    """Return when a document was written: as it says itself, else the day that its file is named after, else
+    when it was changed."""
+    said = written_at(analysis.metadata)
+    named = named_after(raw.key) if said is None and raw.media_type != "record" else said
+    return changed_at(analysis.metadata) if named is None else named
 
 
 def _edges(sizes: Iterable[int]) -> Longs:

@@ -9,9 +9,10 @@ import numpy as np
 
 from clew.ids import make_id
 from clew.ingest.casing import read_casing
+from clew.ingest.centrality import pagerank
 from clew.ingest.dictionary import find_names, make_names
 from clew.ingest.glosses import add_glosses
-from clew.ingest.link import Edges, make_edges
+from clew.ingest.link import LATEST, Edges, known, make_edges
 from clew.ingest.links import resolve_links
 from clew.ingest.mentions import Mentions, find_mentions
 from clew.ingest.model import Corpus, Graph
@@ -24,7 +25,7 @@ from clew.ingest.topics import find_topics
 from clew.ingest.usual import without_names, without_phrases
 from clew.ingest.variants import add_acronyms, add_variants
 from clew.ports import Progress
-from clew.types import Floats, Ints
+from clew.types import UNDATED, Floats, Ints, Longs
 
 # Names in one chunk connect nothing, but a small folder of notes has few others: the sure ones are kept,
 # ONCE_SMALL a chunk at first, ONCE_LARGE in collections well beyond ONCE_CHUNKS chunks.
@@ -58,7 +59,7 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     edges = make_edges(relate(line, links, register, number, mentions), max(len(order), 1))
     if progress is not None:
         progress.advance()
-    return _graph(register, order, number, mentions, edges)
+    return _graph(corpus, register, order, number, mentions, edges)
 
 
 def _worthwhile(line: Line, found: Candidates) -> Candidates:
@@ -101,7 +102,9 @@ def _order(register: Register, keep: Bools) -> Ints:
     return np.array(kept, dtype=np.int32)
 
 
-def _graph(register: Register, order: Ints, number: Ints, mentions: Mentions, edges: Edges) -> Graph:
+def _graph(
+    corpus: Corpus, register: Register, order: Ints, number: Ints, mentions: Mentions, edges: Edges
+) -> Graph:
     nodes = [register.entries[at] for at in order.tolist()]
     keys = {(at, node.name): node.key for at, node in enumerate(nodes)}
     for (at, surface), words in register.spellings.items():
@@ -113,13 +116,18 @@ def _graph(register: Register, order: Ints, number: Ints, mentions: Mentions, ed
         for (at, chunk), weight in register.defines.items()
         if number[at] >= 0
     )
+    doc = _ints(node.doc for node in nodes)
     return Graph(
         kind=tuple(node.kind for node in nodes),
         name=tuple(node.name for node in nodes),
         normal=tuple(node.key for node in nodes),
         node_id=tuple(make_id("node", node.kind, node.key, node.told) for node in nodes),
-        doc=_ints(node.doc for node in nodes),
+        doc=doc,
         confidence=np.array([node.sure for node in nodes], dtype=np.float32),
+        type=("",) * len(nodes),
+        description=("",) * len(nodes),
+        node_time=_node_times(corpus, doc, mentions, edges),
+        node_rank=pagerank(edges, len(nodes)),
         name_node=_ints(at for at, _ in names),
         name_surface=tuple(surface for _, surface in names),
         name_key=tuple(keys[name] for name in names),
@@ -134,11 +142,25 @@ def _graph(register: Register, order: Ints, number: Ints, mentions: Mentions, ed
         edge_source=edges.source,
         edge_target=edges.target,
         edge_weight=edges.weight,
+        edge_time=edges.time,
         evidence_edge=edges.evidence_edge,
+        evidence_doc=edges.evidence_doc,
         evidence_chunk=edges.evidence_chunk,
         evidence_start=edges.evidence_start,
         evidence_end=edges.evidence_end,
     )
+
+
+def _node_times(corpus: Corpus, doc: Ints, mentions: Mentions, edges: Edges) -> Longs:
+    """Return when each node was written, if it is a document, else when it was first named, shape (N,)."""
+    stands = doc >= 0
+    time = np.full(len(doc), LATEST, dtype=np.int64)
+    doc_time = known(corpus.doc_time)
+    np.minimum.at(time, mentions.node, doc_time[corpus.chunk_doc[mentions.chunk]])
+    for ends in (edges.source, edges.target):
+        np.minimum.at(time, ends, known(edges.time))
+    time[stands] = doc_time[doc[stands]]
+    return np.where(time == LATEST, UNDATED, time)
 
 
 def _ints(values: object) -> Ints:

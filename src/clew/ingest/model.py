@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.types import Analysis, Document, Floats, Ints, Longs
+from clew.types import UNDATED, Analysis, Document, Floats, Ints, Longs
+
+Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,12 @@ class Corpus:
     def n_chunks(self) -> int:
         return len(self.chunk_doc)
 
+    @property
+    def doc_time(self) -> Longs:
+        """When each document was written, UNDATED where that isn't known, shape (D,)."""
+        times = (UNDATED if one.created_at is None else one.created_at for one in self.documents)
+        return np.fromiter(times, dtype=np.int64, count=len(self.documents))
+
     def text(self, chunk: int) -> str:
         """Return a chunk's decoded text."""
         doc = int(self.chunk_doc[chunk])
@@ -65,7 +73,12 @@ class Graph:
     (0, 1]: 1 for a document's title, less for a heading.
 
     ``mention_start``/``mention_end`` are source offsets in the chunk's document;
-    ``evidence_*`` are grouped by edge, ascending.
+    ``evidence_*`` are grouped by edge, ascending; ``evidence_chunk`` is -1 where the document says so outside
+    its passages.
+
+    ``node_time`` (N,) and ``edge_time`` (E,) are seconds since 1970 (UTC), UNDATED where unknown;
+    ``node_rank`` (N,) is the nodes' PageRank. ``type`` and ``description`` are a language model's, else
+    empty.
     """
 
     kind: tuple[str, ...]
@@ -74,6 +87,10 @@ class Graph:
     node_id: tuple[str, ...]
     doc: Ints
     confidence: Floats
+    type: tuple[str, ...]
+    description: tuple[str, ...]
+    node_time: Longs
+    node_rank: Doubles
 
     name_node: Ints
     name_surface: tuple[str, ...]
@@ -92,8 +109,10 @@ class Graph:
     edge_source: Ints
     edge_target: Ints
     edge_weight: Floats
+    edge_time: Longs
 
     evidence_edge: Ints
+    evidence_doc: Ints
     evidence_chunk: Ints
     evidence_start: Ints
     evidence_end: Ints

@@ -13,7 +13,7 @@ from clew.ingest.places import chunks_at
 from clew.ingest.resolve import Register, tag_names
 from clew.ingest.spans import Line, distinct, expand
 from clew.text.tokens import normal_name
-from clew.types import Floats, Ints, MarkKind
+from clew.types import EdgeKind, Floats, Ints, MarkKind
 
 
 def relate(
@@ -41,8 +41,10 @@ def _references(
 ) -> Statements:
     missing = [number[register.by_key[normal_name(name)]] if name else -1 for name in links.name]
     target = np.where(links.target >= 0, documents[links.target], np.array(missing, dtype=np.int32))
-    place = (chunks_at(line.corpus, links.doc, links.start, links.end), links.start, links.end)
-    return state("references", documents[links.doc], target.astype(np.int32), 1.0, place)
+    chunk = chunks_at(line.corpus, links.doc, links.start, links.end)
+    place = (links.doc, chunk, links.start, links.end)
+    time = line.corpus.doc_time[links.doc]
+    return state("references", documents[links.doc], target.astype(np.int32), 1.0, place, time)
 
 
 def _marked(line: Line, register: Register, number: Ints, documents: Ints, kind: MarkKind) -> Statements:
@@ -59,8 +61,9 @@ def _marked(line: Line, register: Register, number: Ints, documents: Ints, kind:
                 found = [register.people[key] for key in [normal_name(name)] if key in register.people]
             rows += [(document.doc, int(number[at]), mark.start, mark.end) for at in found]
     doc, node, start, end = (np.array([row[i] for row in rows], dtype=np.int32) for i in range(4))
-    place = (chunks_at(line.corpus, doc, start, end), start, end)
-    return state("tagged_with" if kind == "tag" else "authored_by", documents[doc], node, 1.0, place)
+    place = (doc, chunks_at(line.corpus, doc, start, end), start, end)
+    edge: EdgeKind = "tagged_with" if kind == "tag" else "authored_by"
+    return state(edge, documents[doc], node, 1.0, place, line.corpus.doc_time[doc])
 
 
 def _defined(line: Line, register: Register, number: Ints, documents: Ints) -> Statements:
@@ -74,8 +77,9 @@ def _defined(line: Line, register: Register, number: Ints, documents: Ints) -> S
     rows.sort()
     node, target, chunk = (np.array([row[i] for row in rows], dtype=np.int32) for i in (0, 1, 3))
     weights: Floats = np.array([row[2] for row in rows], dtype=np.float32)
-    start = corpus.chunk_start[chunk]
-    return state("defined_by", node, target, weights, (chunk, start, _first_line(line, chunk)))
+    holder = corpus.chunk_doc[chunk]
+    place = (holder, chunk, corpus.chunk_start[chunk], _first_line(line, chunk))
+    return state("defined_by", node, target, weights, place, corpus.doc_time[holder])
 
 
 def _first_line(line: Line, chunk: Ints) -> Ints:
@@ -105,8 +109,10 @@ def _mentioned(line: Line, documents: Ints, mentions: Mentions) -> Statements:
     node, chunk = mentions.node[first], mentions.chunk[first]
     df = np.maximum(mentions.df(n_nodes), 1)
     rarity = np.log((corpus.n_chunks + 1) / df[node]) / np.log(corpus.n_chunks + 1)
-    place = (chunk, mentions.start[first], mentions.end[first])
-    return state("mentions", source[first], node, np.clip(rarity, 0.01, 1).astype(np.float32), place)
+    doc = corpus.chunk_doc[chunk]
+    place = (doc, chunk, mentions.start[first], mentions.end[first])
+    weight = np.clip(rarity, 0.01, 1).astype(np.float32)
+    return state("mentions", source[first], node, weight, place, corpus.doc_time[doc])
 
 
 def _together(line: Line, number: Ints, mentions: Mentions) -> Statements:
@@ -124,7 +130,9 @@ def _together(line: Line, number: Ints, mentions: Mentions) -> Statements:
     two = first[np.searchsorted(keys, at.astype(np.int64) * max(n_nodes, 1) + b)]
     start = np.minimum(mentions.start[one], mentions.start[two])
     end = np.maximum(mentions.end[one], mentions.end[two])
-    return state("co_occurs_with", a, b, found.weight[pair], (at, start, end))
+    doc = line.corpus.chunk_doc[at]
+    time = line.corpus.doc_time[doc]
+    return state("co_occurs_with", a, b, found.weight[pair], (doc, at, start, end), time)
 
 
 def _same(register: Register, number: Ints) -> Statements:

@@ -42,7 +42,8 @@ def verify_sources(reader: Reader, sources: Sequence[Source]) -> tuple[Check, So
 
 
 def _spans(reader: Reader, docs: Mapping[int, Document]) -> Iterator[tuple[Document, int, int, str]]:
-    """Yield all passages and mentions of some documents: the document, source offsets, and the text there."""
+    """Yield all passages, mentions and quotes of frontmatter of some documents: the document, source offsets,
+    and the text there."""
     of: dict[int, Document] = {}
     count = reader.count("chunks")
     for begin in range(0, count, BATCH):
@@ -53,6 +54,9 @@ def _spans(reader: Reader, docs: Mapping[int, Document]) -> Iterator[tuple[Docum
     for mention in reader.mentions(limit=EVERY):
         if mention.chunk in of:
             yield of[mention.chunk], mention.start, mention.end, mention.surface
+    for place in reader.evidence_outside():
+        if place.doc in docs and place.quote:
+            yield docs[place.doc], place.start, place.end, place.quote
 
 
 def _is_text(data: bytes) -> bool:

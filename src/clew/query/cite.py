@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from clew.ports import Reader
 from clew.text.units import as_long, source_span
-from clew.types import Chunk, Citation, Document
+from clew.types import Chunk, Citation, Document, Evidence
 
 
 class Citer:
@@ -79,6 +80,25 @@ def cite_document(document: Document) -> Citation:
         "",
         document.file,
     )
+
+
+def cite_evidence(reader: Reader, groups: Sequence[Sequence[Evidence]]) -> list[tuple[Citation, ...]]:
+    """Cite the places that state edges, numbered from 1 in each group; those that no chunk holds too."""
+    places = [[(row.chunk, row.start, row.end) for row in group if row.chunk >= 0] for group in groups]
+    outside = sorted({row.doc for group in groups for row in group if row.chunk < 0})
+    documents = dict(zip(outside, reader.documents(outside), strict=True))
+    found = []
+    for group, cited in zip(groups, cite_all(reader, places), strict=True):
+        inside = iter(cited)
+        every = (_outside(documents[row.doc], row) if row.chunk < 0 else next(inside) for row in group)
+        found.append(tuple(replace(one, number=number) for number, one in enumerate(every, 1)))
+    return found
+
+
+def _outside(document: Document, row: Evidence) -> Citation:
+    last = row.line + row.quote.count("\n")
+    where = (document.key, document.location, document.title)
+    return Citation(1, *where, row.start, row.end, row.line, last, row.quote, "", document.file)
 
 
 def characters(chunk: Chunk, document: Document, start: int, end: int) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from clew.algo.fuse import top
 from clew.algo.walk import walk
 from clew.ports import Reader
-from clew.query.cite import cite_all, cite_document
+from clew.query.cite import cite_all, cite_document, cite_evidence
 from clew.query.naming import find
 from clew.query.space import Space
 from clew.text.display import plural
@@ -45,11 +45,11 @@ def edge_views(reader: Reader, edges: Sequence[Edge]) -> tuple[EdgeView, ...]:
     ends = sorted({edge.source for edge in edges} | {edge.target for edge in edges})
     nodes = dict(zip(ends, reader.nodes(ends), strict=True))
     rows = reader.evidence([edge.edge for edge in edges], limit=EVIDENCE_SHOWN)
-    places = [[(row.chunk, row.start, row.end) for row in rows[edge.edge]] for edge in edges]
+    groups = [rows[edge.edge] for edge in edges]
     stated = _stating(reader, [nodes[edge.source] for edge in edges if not rows[edge.edge]])
     return tuple(
         EdgeView(edge, nodes[edge.source], nodes[edge.target], evidence or stated.get(edge.source, ()))
-        for edge, evidence in zip(edges, cite_all(reader, places), strict=True)
+        for edge, evidence in zip(edges, cite_evidence(reader, groups), strict=True)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from clew.errors import BadIndex
 from clew.stores.columns import ContentHash, artifact_columns, portable
 from clew.stores.places import MADE_KEY, META_KEY
-from clew.stores.schema import ARTIFACT_TABLES, META
+from clew.stores.schema import ARTIFACT_TABLES, META, Column
 from clew.stores.strings import unescape
-from clew.types import Artifact, Check
+from clew.types import UNDATED, Artifact, Check
 
 if TYPE_CHECKING:
     from clew.stores.duckdb_read import DuckReader
 
 SHOWN = 20  # faults of one check that are listed
 UNHASHED = ("format", "schema_version", "generation", META_KEY, MADE_KEY)
+RANK_SUM = 1e-6  # how far the sum of all shares may be from 1: they are rounded
 NORM = 0.01  # how far a vector's length may be from 1: it is stored with 16 bits a number
 # A column whose values are rows of another table. -1 stands for none in those of NONE.
 REFERENCES = (
@@ -33,6 +34,7 @@ REFERENCES = (
     ("edges", "source", "nodes"),
     ("edges", "target", "nodes"),
     ("edge_evidence", "edge", "edges"),
+    ("edge_evidence", "doc", "documents"),
     ("edge_evidence", "chunk", "chunks"),
     ("communities", "parent", "communities"),
     ("community_members", "community", "communities"),
@@ -41,7 +43,7 @@ REFERENCES = (
     ("report_findings", "community", "reports"),
     ("report_findings", "chunk", "chunks"),
 )
-NONE = (("nodes", "doc"), ("communities", "parent"))
+NONE = (("nodes", "doc"), ("communities", "parent"), ("edge_evidence", "chunk"))
 WITHIN_CHUNK = ("mentions", "edge_evidence", "report_findings")
 Faults = Iterator[str]
 
@@ -91,10 +93,14 @@ def _table(reader: DuckReader, name: str) -> dict[str, Any]:
     listed = ", ".join(column.name for column in columns)
     rows = reader._rows(f"SELECT {listed} FROM {name} ORDER BY rowid")
     given = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    return {
-        column.name: list(map(unescape, values)) if column.kind in ("text", "json") else np.array(values)
-        for column, values in zip(columns, given, strict=True)
-    }
+    return {column.name: _given(column, values) for column, values in zip(columns, given, strict=True)}
+
+
+def _given(column: Column, values: Sequence[Any]) -> Any:
+    """Return a column's values as an Artifact gives them."""
+    if column.kind in ("text", "json"):
+        return list(map(unescape, values))
+    return np.array([UNDATED if value is None else value for value in values] if column.optional else values)
 
 
 def _positions(reader: DuckReader) -> Faults:
@@ -136,8 +142,14 @@ def _spans(reader: DuckReader) -> Faults:
     yield from _rows_where(reader, "chunks", "start_line < 1 OR end_line < start_line", "its lines are wrong")
     for table in WITHIN_CHUNK:
         inside = "t.start_byte >= c.start_byte AND t.end_byte <= c.end_byte AND t.start_byte <= t.end_byte"
-        wrong = f"NOT EXISTS (SELECT 1 FROM chunks c WHERE c.chunk = t.chunk AND {inside})"
+        placed = "t.chunk >= 0 AND " if (table, "chunk") in NONE else ""
+        wrong = f"{placed}NOT EXISTS (SELECT 1 FROM chunks c WHERE c.chunk = t.chunk AND {inside})"
         yield from _rows_where(reader, table, wrong, "it isn't within its chunk")
+    within = "0 <= start_byte AND start_byte <= end_byte AND end_byte <= " + size
+    wrong = f"chunk < 0 AND NOT ({within} AND line > 0)"
+    yield from _rows_where(reader, "edge_evidence", wrong, "it isn't within its document")
+    wrong = "chunk >= 0 AND doc <> (SELECT c.doc FROM chunks c WHERE c.chunk = t.chunk)"
+    yield from _rows_where(reader, "edge_evidence", wrong, "its chunk is of another document")
 
 
 def _rows_where(reader: DuckReader, table: str, wrong: str, what: str) -> Faults:
@@ -153,6 +165,10 @@ def _counts(reader: DuckReader) -> Faults:
     yield from _rows_where(reader, "nodes", wrong, "degree isn't the number of its edges")
     members = "SELECT count(*) FROM community_members m WHERE m.community = t.community"
     yield from _rows_where(reader, "communities", f"size <> ({members})", "size isn't that of its members")
+    yield from _rows_where(reader, "nodes", "NOT pagerank >= 0", "pagerank isn't a share")
+    ranks = reader._rows("SELECT coalesce(sum(pagerank), 0) FROM nodes")[0][0]
+    if reader.count("nodes") and abs(ranks - 1) > RANK_SUM:
+        yield f"nodes: the sum of pagerank is {ranks}, not 1"
     df = np.bincount(reader.array("graph.chunk_node"), minlength=reader.count("nodes"))
     stored = _column(reader, "nodes", "df")
     for node in np.flatnonzero(df[: len(stored)] != stored)[:SHOWN].tolist():

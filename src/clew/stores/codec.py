@@ -43,6 +43,8 @@ class _Stored(msgspec.Struct, array_like=True):
     length: Packed
     flags: Packed
     warnings: tuple[str, ...]
+    front: str
+    front_at: int
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -80,6 +82,8 @@ def decode_analysis(data: bytes) -> Analysis:
         stored.marks,
         _tokens(stored),
         stored.warnings,
+        stored.front,
+        stored.front_at,
     )
     return _map_texts(analysis, unescape) if stored.escaped else analysis
 
@@ -119,6 +123,8 @@ def _stored(analysis: Analysis, *, escaped: bool) -> _Stored:
         _pack(tokens.end - tokens.start),
         _pack(tokens.flags),
         analysis.warnings,
+        analysis.front,
+        analysis.front_at,
     )
 
 

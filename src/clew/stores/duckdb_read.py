@@ -42,12 +42,14 @@ AGAIN = "Index again: clew index FOLDER --rebuild"
 # list over: 10 of 100,000 chunks take 4 ms, where literals take 8, and a list as a parameter up to 14.
 _LISTED = "SELECT unnest(string_split(?, ',')::BIGINT[])"
 _DOCUMENT = (
-    "doc, id, key, location, title, language, encoding, content_hash, size, line, media_type, metadata"
+    "doc, id, key, location, title, language, encoding, content_hash, size, line, media_type, metadata, "
+    "kind, created_at"
 )
 _CHUNK = "chunk, id, doc, section, start_byte, end_byte, start_line, end_line, n_tokens, heading_path, text"
-_NODE = "node, id, kind, name, df, degree, doc, confidence"
+_NODE = "node, id, kind, name, df, degree, doc, confidence, type, description, created_at, pagerank"
 _MENTION = "node, chunk, start_byte, end_byte, surface"
-_EDGE = "edge, id, kind, source, target, weight, phrase"
+_EDGE = "edge, id, kind, source, target, weight, phrase, created_at"
+_EVIDENCE = "edge, doc, chunk, start_byte, end_byte, line, quote"
 
 
 class DuckReader:
@@ -208,13 +210,18 @@ class DuckReader:
     def evidence(self, edges: Sequence[int], limit: int = 20) -> dict[int, list[Evidence]]:
         """Return the places that state each of the edges, at most ``limit`` each."""
         query = (
-            f"SELECT edge, chunk, start_byte, end_byte FROM edge_evidence WHERE edge IN ({_LISTED}) "
+            f"SELECT {_EVIDENCE} FROM edge_evidence WHERE edge IN ({_LISTED}) "
             "QUALIFY row_number() OVER (PARTITION BY edge ORDER BY rowid) <= ? ORDER BY rowid"
         )
         found: dict[int, list[Evidence]] = {int(edge): [] for edge in edges}
         for row in self._rows(query, [_listed(edges), limit]):
-            found[row[0]].append(Evidence(*row))
+            found[row[0]].append(_place(row))
         return found
+
+    def evidence_outside(self) -> list[Evidence]:
+        """Return the places that state edges and that no chunk holds."""
+        rows = self._rows(f"SELECT {_EVIDENCE} FROM edge_evidence WHERE chunk < 0 ORDER BY rowid")
+        return list(map(_place, rows))
 
     def communities(self, level: int | None = None) -> list[Community]:
         """Return the communities of a level, or all."""
@@ -266,11 +273,12 @@ class DuckReader:
         self._cursors.close()
 
     def _document(self, row: tuple[Any, ...]) -> Document:
-        doc, *texts, content_hash, size, line, media_type, metadata = row
+        doc, *texts, content_hash, size, line, media_type, metadata, kind, created_at = row
         id_, key, location, title, language, encoding = map(unescape, texts)
         location, file = self._places.show(key, location)
         facts = (title, language, encoding, content_hash, size, line, media_type)
-        return Document(doc, id_, key, location, *facts, json.loads(unescape(metadata)), file)
+        fields = json.loads(unescape(metadata))
+        return Document(doc, id_, key, location, *facts, fields, file, unescape(kind), created_at)
 
     def _at(
         self,
@@ -347,10 +355,16 @@ def _chunk(row: tuple[Any, ...]) -> Chunk:
 
 
 def _node(row: tuple[Any, ...]) -> Node:
-    node, id_, kind, name, *rest = row
-    return Node(node, id_, kind, unescape(name), *rest)
+    node, id_, kind, name, df, degree, doc, confidence, type_, description, *rest = row
+    told = unescape(type_), unescape(description)
+    return Node(node, id_, kind, unescape(name), df, degree, doc, confidence, *told, *rest)
+
+
+def _place(row: tuple[Any, ...]) -> Evidence:
+    edge, doc, chunk, start, end, line, quote = row
+    return Evidence(edge, doc, chunk, start, end, line, unescape(quote))
 
 
 def _edge(row: tuple[Any, ...]) -> Edge:
-    edge, id_, kind, source, target, weight, phrase = row
-    return Edge(edge, id_, kind, source, target, weight, unescape(phrase))
+    edge, id_, kind, source, target, weight, phrase, created_at = row
+    return Edge(edge, id_, kind, source, target, weight, unescape(phrase), created_at)

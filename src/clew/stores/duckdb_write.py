@@ -29,7 +29,7 @@ from clew.stores.duckdb_files import writing
 from clew.stores.places import MADE_KEY, META_KEY, pack_origins
 from clew.stores.schema import ARTIFACT_TABLES, FORMAT, META, SCHEMA_VERSION, TABLES
 from clew.stores.strings import escape
-from clew.types import Artifact
+from clew.types import UNDATED, Artifact
 
 PART_BYTES = 1 << 20  # of an array: one row; 1 MB wrote and read fastest
 STRAY_SECONDS = 24 * 3600.0  # a temporary file older than this belongs to nobody
@@ -79,7 +79,9 @@ def _insert(connection: duckdb.DuckDBPyConnection, name: str, columns: Columns) 
         return
     connection.register("columns_given", columns)
     listed = ", ".join(columns)
-    connection.execute(f"INSERT INTO {name} ({listed}) SELECT {listed} FROM columns_given")
+    optional = {column.name for column in TABLES[name].columns if column.optional}
+    given = ", ".join(f"nullif({one}, {UNDATED + 1} - 1)" if one in optional else one for one in columns)
+    connection.execute(f"INSERT INTO {name} ({listed}) SELECT {given} FROM columns_given")
     connection.unregister("columns_given")  # not after a failure: it would hide the reason
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 # with them does (normal names, terms). An index is remade from its notes rather than migrated: it then is
 # what this version makes of them, and the cache spares the expensive part. tests/data/indexes says how
 # to keep an index of each version.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FORMAT = "clew index"  # what meta's ``format`` says, so that any other DuckDB file is told apart
 
 # Small row groups (DuckDB's default is 122,880 rows) let a look-up of ten positions skip nearly all
@@ -39,13 +39,15 @@ SQL_TYPES: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column. ``kind`` ``json`` is text that holds JSON; ``plain`` asks for no compression, which makes
-    single rows fast to read; ``derived`` columns are made by the writer, not given in an Artifact."""
+    single rows fast to read; ``derived`` columns are made by the writer, not given in an Artifact. Where
+    ``optional`` says so, ``clew.types.UNDATED`` in an Artifact is NULL in the table."""
 
     name: str
     kind: Kind
     doc: str
     plain: bool = False
     derived: bool = False
+    optional: bool = False
 
     @property
     def sql(self) -> str:
@@ -105,6 +107,10 @@ DOCUMENTS = Table(
         Column("line", "int", "Line of `location` at which it begins (1-based)"),
         Column("media_type", "text", "`markdown`, `text` or `record`"),
         Column("metadata", "json", "Frontmatter or record fields, as a JSON object"),
+        Column("kind", "text", "`note`, `record`, or what else its source calls it"),
+        Column(
+            "created_at", "long", "When it was written, in seconds since 1970 (UTC), or NULL", optional=True
+        ),
         Column("title_key", "text", "Normal form of the title, for look-ups", derived=True),
         Column("file_key", "text", "Normal form of the file's name without extension", derived=True),
     ),
@@ -159,6 +165,15 @@ NODES = Table(
         Column("degree", "int", "Number of its edges"),
         Column("doc", "int", "Document that it stands for, or -1"),
         Column("confidence", "real", "0 to 1: how sure it is that it names something"),
+        Column("type", "text", "What it is (`place`, …), if a language model said so, or empty"),
+        Column("description", "text", "What a language model said of it, or empty"),
+        Column(
+            "created_at",
+            "long",
+            "When its document, or the first that names it, was written, or NULL",
+            optional=True,
+        ),
+        Column("pagerank", "real", "Its share of a random walk along the edges; their sum is 1"),
     ),
     positions=True,
 )
@@ -198,12 +213,18 @@ EDGES = Table(
             "kind",
             "text",
             "`references`, `replied_to`, `tagged_with`, `authored_by`, `follows`, `saved_by`, `mentions`, "
-            "`co_occurs_with`, `same_as`, `defined_by` or `related`",
+            "`co_occurs_with`, `same_as`, `defined_by`, `related` or `unlinked_mention`",
         ),
         Column("source", "int", "Node at which it begins"),
         Column("target", "int", "Node at which it ends"),
         Column("weight", "real", "Strength; comparable within a kind"),
         Column("phrase", "text", "What a language model called it, or empty"),
+        Column(
+            "created_at",
+            "long",
+            "When the first document that states it was written, or NULL",
+            optional=True,
+        ),
     ),
     positions=True,
 )
@@ -211,8 +232,16 @@ EDGES = Table(
 EDGE_EVIDENCE = Table(
     "edge_evidence",
     "The places that state an edge",
-    "edge, chunk, start_byte",
-    (Column("edge", "int", "Edge"), Column("chunk", "int", "Chunk"), _START, _END),
+    "edge, doc, chunk, start_byte",
+    (
+        Column("edge", "int", "Edge"),
+        Column("doc", "int", "Document"),
+        Column("chunk", "int", "Chunk, or -1 where none holds the place (frontmatter, a record's fields)"),
+        _START,
+        _END,
+        Column("line", "int", "Line of the document's `location` (1-based) where there is no chunk, else 0"),
+        Column("quote", "text", "What stands there, where there is no chunk, else empty"),
+    ),
 )
 
 COMMUNITIES = Table(

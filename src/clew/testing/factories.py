@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.ids import content_hash, make_id
-from clew.types import Artifact
+from clew.types import UNDATED, Artifact
 
 CHUNKS_PER_DOCUMENT = 10
 WORDS = 2000  # of the made-up vocabulary
@@ -91,7 +91,15 @@ def _documents(n: int) -> Table:
         "line": [1] * n,
         "media_type": ["markdown"] * n,
         "metadata": ['{"tags":["a","b"]}'] * n,
+        "kind": ["note"] * n,
+        "created_at": _times(n),
     }
+
+
+def _times(n: int) -> NDArray[np.int64]:
+    """Return a time a day, every fifth unknown."""
+    at = np.arange(n, dtype=np.int64)
+    return np.where(at % 5 == 4, UNDATED, 1_700_000_000 + 86_400 * at)
 
 
 def _sections(n: int) -> Table:
@@ -134,6 +142,10 @@ def _nodes(random: np.random.Generator, n: int) -> Table:
         "degree": random.integers(0, 10, n).astype(np.int32),
         "doc": np.full(n, -1, dtype=np.int32),
         "confidence": random.random(n).astype(np.float32),
+        "type": ["place" if i % 2 else "" for i in range(n)],
+        "description": [f"Entity number {i}." if i % 2 else "" for i in range(n)],
+        "created_at": _times(n),
+        "pagerank": np.full(n, 1.0 / max(n, 1)),
     }
 
 
@@ -175,12 +187,16 @@ def _edges(random: np.random.Generator, bounds: NDArray[np.int32], n_nodes: int,
         "target": target,
         "weight": random.random(n).astype(np.float32),
         "phrase": [""] * n,
+        "created_at": _times(n),
     }
     evidence: Table = {
         "edge": np.arange(n, dtype=np.int32),
+        "doc": chunk // CHUNKS_PER_DOCUMENT,
         "chunk": chunk,
         "start_byte": bounds[chunk, 0] if n else [],
         "end_byte": bounds[chunk, 1] if n else [],
+        "line": [0] * n,
+        "quote": [""] * n,
     }
     return {"edges": edges, "edge_evidence": evidence}
 

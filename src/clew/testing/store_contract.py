@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from clew.errors import BadIndex, IndexFileError, NoIndex, PublishError
 from clew.ports import Reader, Store
 from clew.testing.factories import make_artifact
-from clew.types import Artifact, Edge, Mention
+from clew.types import UNDATED, Artifact, Edge, Mention
 
 # Texts that stores have stumbled over: NUL, a lone surrogate, right-to-left, quotes, escapes, markup.
 HARD_TEXTS = (
@@ -84,6 +84,8 @@ class StoreContract:
         assert list(reader.contents().items()) == list(contents)
         assert reader.documents([1])[0].metadata == {"tags": ["a", "b"]}
         assert [chunk.chunk for chunk in reader.chunks_of(1)] == list(range(10, 20))
+        times = list(artifact.tables["documents"]["created_at"])
+        assert [(one.kind, one.created_at) for one in reader.documents()] == [("note", at) for at in times]
         reader.close()
 
     def test_graph_comes_back(self, store: Store, path: Path) -> None:
@@ -91,7 +93,11 @@ class StoreContract:
         reader = self.publish(store, path, artifact)
         given = artifact.tables["edges"]
         rows = list(zip(*(list(given[name]) for name in given), strict=True))
-        everything = [Edge(int(e), i, k, int(s), int(t), float(w), p) for e, i, k, s, t, w, p in rows]
+        everything = [
+            Edge(int(e), i, k, int(s), int(t), float(w), p, None if at == UNDATED else int(at))
+            for e, i, k, s, t, w, p, at in rows
+        ]
+        assert {None, everything[0].created_at} < {edge.created_at for edge in everything}
         node = int(given["source"][0])
         mine = [edge for edge in everything if node in (edge.source, edge.target)]
         mine.sort(key=lambda edge: (-edge.weight, edge.edge))
@@ -104,7 +110,15 @@ class StoreContract:
             2: [2],
             0: [0],
         }
+        chunk = int(artifact.tables["edge_evidence"]["chunk"][2])
+        [place] = reader.evidence([2])[2]
+        assert (place.chunk, place.doc, place.line, place.quote) == (chunk, chunk // 10, 0, "")
+        node_times = [None if at == UNDATED else at for at in artifact.tables["nodes"]["created_at"]]
+        assert [one.created_at for one in reader.nodes(range(12))] == node_times
+        assert {one.type for one in reader.nodes(range(12))} == {"", "place"}
+        assert sum(one.pagerank for one in reader.nodes(range(12))) == pytest.approx(1)
         assert reader.evidence([]) == {}
+        assert reader.evidence_outside() == []
         assert reader.evidence([1], limit=0) == {1: []}
         assert [n.name for n in reader.nodes([2, 1])] == ["Entity 000002", "Entity 000001"]
         assert [n.node for n in reader.find_nodes("entity000004")] == [4]

@@ -14,7 +14,7 @@ from clew.ingest.gather import gather
 from clew.ingest.model import Corpus, Graph
 from clew.options import EmbedOptions, IndexOptions
 from clew.text.tokens import normal_name
-from clew.types import RawDocument
+from clew.types import UNDATED, RawDocument
 
 
 class Quiet:
@@ -77,6 +77,10 @@ def make_graph(corpus: Corpus, names: Sequence[str]) -> Graph:
         node_id=ids,
         doc=np.array([row[2] for row in rows], dtype=np.int32),
         confidence=np.ones(len(rows), dtype=np.float32),
+        type=("",) * len(rows),
+        description=("",) * len(rows),
+        node_time=np.full(len(rows), UNDATED, dtype=np.int64),
+        node_rank=np.full(len(rows), 1 / max(len(rows), 1)),
         name_node=np.arange(len(rows), dtype=np.int32),
         name_surface=tuple(row[1] for row in rows),
         name_key=normal,
@@ -91,7 +95,9 @@ def make_graph(corpus: Corpus, names: Sequence[str]) -> Graph:
         edge_source=none,
         edge_target=none,
         edge_weight=np.zeros(0, dtype=np.float32),
+        edge_time=none.astype(np.int64),
         evidence_edge=none,
+        evidence_doc=none,
         evidence_chunk=none,
         evidence_start=none,
         evidence_end=none,

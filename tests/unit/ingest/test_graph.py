@@ -40,7 +40,11 @@ def check(graph: Graph, n_chunks: int) -> None:
     for column in (graph.mention_node, graph.name_node, graph.edge_source, graph.edge_target, graph.def_node):
         assert column.dtype == np.int32
         assert not len(column) or (column.min() >= 0 and column.max() < n)
-    for column in (graph.mention_chunk, graph.def_chunk, graph.evidence_chunk):
+    assert len(graph.evidence_doc) == len(graph.evidence_chunk)
+    assert len(graph.node_time) == len(graph.node_rank) == n
+    assert not n or abs(graph.node_rank.sum() - 1) < 1e-6
+    outside = graph.evidence_chunk < 0
+    for column in (graph.mention_chunk, graph.def_chunk, graph.evidence_chunk[~outside]):
         assert column.dtype == np.int32
         assert not len(column) or (column.min() >= 0 and column.max() < n_chunks)
     for column in (graph.confidence, graph.def_weight, graph.edge_weight):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -16,7 +17,7 @@ NO_VECTORS = IndexOptions(embed=EmbedOptions(embedder="none"))
 NOTES = {
     "Ada.md": "# Ada Lovelace\n\nWrote on the [[Engine]] with [[Charles Babbage]]. #maths\n",
     "Engine.md": "# Engine\n\nBuilt by [[Charles Babbage]]. Ada saw it.\n\n## Parts\n\nMill, store.\n",
-    "Charles Babbage.md": "---\ntags: [maths]\n---\n\n# Charles Babbage\n\nPlanned the Engine.\n",
+    "Charles Babbage.md": "---\ntags: [maths]\ndate: 1871-10-18\n---\n\n# Charles Babbage\n\nPlanned the Engine.\n",
     "corpus.jsonl": '{"id": "r1", "title": "Rec", "text": "The Engine in a record."}\n',
     "wide.txt": "Das Ölgemälde zeigt die Engine.",
     "binary.md": "\0\1\2\3" * 100,
@@ -77,6 +78,13 @@ DAMAGE = {
     "a report's member": ("UPDATE reports SET members = '[999]' WHERE community = 0", {"references"}),
     "a parent": ("UPDATE communities SET parent = 0 WHERE community = 0", {"references"}),
     "a document's node": ("UPDATE nodes SET doc = -1 WHERE kind = 'document'", {"references"}),
+    "a time that isn't": ("UPDATE documents SET created_at = NULL", {"checksum"}),
+    "an evidence's document": ("UPDATE edge_evidence SET doc = 99 WHERE rowid = 0", {"references"}),
+    "another's document": ("UPDATE edge_evidence SET doc = 1 - sign(doc) WHERE chunk >= 0", {"spans"}),
+    "a line of frontmatter": ("UPDATE edge_evidence SET line = 0 WHERE chunk < 0", {"spans"}),
+    "words of frontmatter": ("UPDATE edge_evidence SET quote = 'x' WHERE chunk < 0", {"checksum"}),
+    "a rank": ("UPDATE nodes SET pagerank = -1 WHERE node = 0", {"counts"}),
+    "all ranks": ("UPDATE nodes SET pagerank = pagerank * 2", {"counts"}),
     "a chunk's end": ("UPDATE chunks SET end_byte = 1000000 WHERE chunk = 0", {"spans"}),
     "a chunk's lines": ("UPDATE chunks SET start_line = 0 WHERE chunk = 0", {"spans"}),
     "a mention's start": ("UPDATE mentions SET start_byte = 100000 WHERE rowid = 0", {"spans"}),
@@ -113,7 +121,7 @@ def test_changes_of_the_notes_are_counted(notes: Path) -> None:
     assert (state.unchanged, state.changed, state.missing, state.new) == (3, 1, 1, 1)
 
 
-def test_offsets_are_compared_with_the_files(notes: Path) -> None:
+def test_offsets_are_compared_with_the_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = make()
     reader = store.open(index_of(notes))
     from clew.ingest.verify import verify_sources
@@ -127,8 +135,6 @@ def test_offsets_are_compared_with_the_files(notes: Path) -> None:
             return getattr(reader, name)
 
         def chunks(self, wanted: object) -> list[object]:
-            from dataclasses import replace
-
             return [replace(one, start=one.start + 1) for one in reader.chunks(wanted)]  # type: ignore[arg-type]
 
     sources = [open_source(notes, SourceOptions(), "notes")]
@@ -136,6 +142,11 @@ def test_offsets_are_compared_with_the_files(notes: Path) -> None:
     assert not check.faults
     check, _ = verify_sources(Shifted(), sources)  # type: ignore[arg-type]
     assert len(check.faults) >= 5
+    [place] = reader.evidence_outside()
+    assert (place.quote, place.line) == ("maths", 2)
+    monkeypatch.setattr(reader, "evidence_outside", lambda: [replace(place, start=place.start + 1)])
+    check, _ = verify_sources(reader, sources)
+    assert check.faults == (f"Charles Babbage.md: bytes {place.start + 1} to {place.end} aren't 'maths'",)
     reader.close()
 
 
