@@ -17,7 +17,7 @@ NO_VECTORS = IndexOptions(embed=EmbedOptions(embedder="none"))
 NOTES = {
     "Ada.md": "# Ada Lovelace\n\nWrote on the [[Engine]] with [[Charles Babbage]]. #maths\n",
     "Engine.md": "# Engine\n\nBuilt by [[Charles Babbage]]. Ada saw it.\n\n## Parts\n\nMill, store.\n",
-    "Charles Babbage.md": "---\ntags: [maths]\ndate: 1871-10-18\n---\n\n# Charles Babbage\n\nPlanned the Engine.\n",
+    "Charles Babbage.md": "---\ntags: [maths]\ndate: 1871-10-18\n---\n\n# Charles Babbage\n\nAn Engine.\n",
     "corpus.jsonl": '{"id": "r1", "title": "Rec", "text": "The Engine in a record."}\n',
     "wide.txt": "Das Ölgemälde zeigt die Engine.",
     "binary.md": "\0\1\2\3" * 100,
