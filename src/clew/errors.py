@@ -5,6 +5,7 @@
     ClewError                     base of all; carries ``thing``, ``reason``, ``remedy``; exit code 1
     ├── UsageError                what was asked can't be meant (exit code 2)
     │   ├── OptionError           a value out of range, or an unknown name or key
+    │   ├── PatternError          a pattern of `clew match` that can't be read
     │   └── NotFound              a note, entity or folder that isn't there
     ├── SourceError               a source that can't be read at all (exit code 3)
     ├── IndexFileError            (exit code 4)
@@ -49,6 +50,18 @@ class UsageError(ClewError):
 
 class OptionError(UsageError):
     """An option's value is out of range, or a name or key is unknown."""
+
+
+class PatternError(UsageError):
+    """A pattern of ``clew match`` can't be read; ``picture`` is the pattern with carets below the wrong
+    word."""
+
+    def __init__(self, reason: str, remedy: str, picture: str) -> None:
+        super().__init__("pattern", reason, remedy)
+        self.picture = picture
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.picture}"
 
 
 class NotFound(UsageError):

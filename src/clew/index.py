@@ -36,6 +36,7 @@ from clew.types import (
     Diagnosis,
     EdgeView,
     Hit,
+    Matches,
     Named,
     NodeCard,
     Related,
@@ -300,6 +301,18 @@ class Index:
         from clew.query.paths import connect
 
         return connect(self.engine.space, a, b, k, max_steps)
+
+    def match(self, pattern: str, limit: int = 20, *, me: str = "") -> Matches:
+        """Return the rows of a pattern over typed edges, such as ``me -follows-> person <-authored_by-
+        note``.
+
+        Raises UsageError that points at the wrong word of a pattern, and where ``me`` is needed and empty.
+        """
+        from clew.query.match import Limits, match
+
+        if limit < 1:
+            raise OptionError("limit", f"{limit} isn't a number of rows", "Use 1 or more")
+        return match(self.engine.space, pattern, me, limit, Limits())
 
     def named(self, name: str) -> Named:
         """Return which node a name is taken for, and the others that bear it. Raises NotFound."""

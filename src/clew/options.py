@@ -195,6 +195,16 @@ class LlmOptions:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class WhoOptions:
+    """Who asks. It decides nothing of an index."""
+
+    me: str = field(
+        default="",
+        metadata={"help": "Who `me` and “I” are: a person's name, or what else names them (an npub)."},
+    )
+
+
 # --- names, and what of them an index records --------------------------------------------------------
 
 # These make no difference to an index, so it doesn't record them.

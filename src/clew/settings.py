@@ -24,6 +24,7 @@ from clew.options import (
     IndexOptions,
     LlmOptions,
     SearchOptions,
+    WhoOptions,
     flag_of,
     variable_of,
 )
@@ -100,6 +101,10 @@ class Settings:
         options: SearchOptions = _build(SearchOptions, "search.", self.values)
         return options
 
+    def who_options(self) -> WhoOptions:
+        options: WhoOptions = _build(WhoOptions, "", self.values)
+        return options
+
     def answer_options(self) -> AnswerOptions:
         options: AnswerOptions = _build(AnswerOptions, "answer.", self.values)
         return options
@@ -118,6 +123,7 @@ def known() -> Mapping[str, Setting]:
         ("search.", SearchOptions),
         ("answer.", AnswerOptions),
         ("llm.", LlmOptions),
+        ("", WhoOptions),
     )
     for prefix, options in sections:
         _collect(prefix, options, found)

@@ -763,6 +763,26 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchRow:
+    """Nodes that fit a pattern, in its order, and the edges between them."""
+
+    nodes: tuple[Node, ...]
+    steps: tuple[PathStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The rows of a pattern. ``variables`` are the names that its nodes were given, "" for those without;
+    ``more``: there are further rows than were asked for; ``notes`` say why there may be none."""
+
+    pattern: str
+    variables: tuple[str, ...]
+    rows: tuple[MatchRow, ...]
+    more: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """The best paths between two names, best first. ``same``: both name the same node, so none is needed."""
 

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "show": ("Tomasz Okoye",),
     "related": ("Storm Petrel",),
     "path": CONNECTION,
+    "match": ("note -references-> note",),
     "communities": (),
     "stats": (),
     "doctor": (),

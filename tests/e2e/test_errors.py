@@ -16,6 +16,7 @@ READING = [
     ("show", "x"),
     ("related", "x"),
     ("path", "x", "y"),
+    ("match", "note -- note"),
     ("communities",),
     ("stats",),
     ("doctor",),

@@ -19,6 +19,7 @@ COMMANDS = [
     "show",
     "related",
     "path",
+    "match",
     "communities",
     "stats",
     "doctor",

@@ -8,7 +8,7 @@ from clew.cli.render import DIM, NAME, NUMBER, PLACE, QUOTE_CHARS, also_named, p
 from clew.cli.screen import Page, line
 
 if TYPE_CHECKING:
-    from clew.types import Connection, GraphPath
+    from clew.types import Connection, GraphPath, Matches, MatchRow, PathStep
 
 LINK_MARKS = 8  # brackets of a link around a name
 
@@ -38,16 +38,42 @@ def graph_path(page: Page, found: GraphPath, number: int = 0) -> None:
     first = found.nodes[0]
     count = [(f"{number}. ", NUMBER)] if number else []
     page.add(*count, (line(first.name), NAME), (f"  {first.kind}", DIM))
-    inner = 5 if number else 2
-    for step in found.steps:
-        evidence = step.view.evidence[0] if step.view.evidence else None
-        page.add(
-            (f"— {line(step.words)} → ", DIM),
-            (line(step.end.name), NAME),
-            (f"  {step.end.kind}", DIM),
-            (f"  {place(evidence)}" if evidence else "", PLACE),
-            indent=inner,
-        )
-        # A link's own text says no more than the line above it.
-        if evidence and len(evidence.quote) > len(step.end.name) + LINK_MARKS:
-            page.add((short(evidence.quote, QUOTE_CHARS), DIM), indent=inner + 4)
+    for one in found.steps:
+        step(page, one, 5 if number else 2)
+
+
+def step(page: Page, found: PathStep, indent: int) -> None:
+    """A step: the edge, what it leads to, and the place that states it; the passage if it says more."""
+    evidence = found.view.evidence[0] if found.view.evidence else None
+    page.add(
+        (f"— {line(found.words)} → ", DIM),
+        (line(found.end.name), NAME),
+        (f"  {found.end.kind}", DIM),
+        (f"  {place(evidence)}" if evidence else "", PLACE),
+        indent=indent,
+    )
+    # A link's own text says no more than the line above it.
+    if evidence and len(evidence.quote) > len(found.end.name) + LINK_MARKS:
+        page.add((short(evidence.quote, QUOTE_CHARS), DIM), indent=indent + 4)
+
+
+def matches(page: Page, found: Matches) -> None:
+    """The rows of a pattern, each on a line, with the places of its edges below."""
+    if not found.rows:
+        page.add("Nothing fits the pattern.")
+    for number, row in enumerate(found.rows, 1):
+        page.add((f"{number:>2}. ", NUMBER), *_row(row))
+        places = dict.fromkeys(place(one.view.evidence[0]) for one in row.steps if one.view.evidence)
+        if places:
+            page.add(("  ".join(places), PLACE), indent=4)
+    if found.more:
+        page.add(("There are more: --limit tells how many to list.", DIM))
+    for note in found.notes:
+        page.labelled("Note", line(note))
+
+
+def _row(row: MatchRow) -> list[tuple[str, str]]:
+    pieces = [(line(row.nodes[0].name), NAME)]
+    for one in row.steps:
+        pieces += [(f" — {line(one.words)} → ", DIM), (line(one.end.name), NAME)]
+    return pieces

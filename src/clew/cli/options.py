@@ -11,6 +11,7 @@ import typer
 
 from clew.settings import Setting, known
 
+ME = "me"  # the setting that tells who asks
 _TYPES: dict[str, Any] = {
     "int": int | None,
     "float": float | None,
@@ -21,12 +22,12 @@ _TYPES: dict[str, Any] = {
 
 
 def settings_options(*sections: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a flag for each setting of the sections (``""``: those in none).
+    """Give a command a flag for each setting of the sections (``""``: those in none but ``me``), or of a key.
 
     The command gets the values by key in its parameter ``flags``; None means not given. Flags take
     their help, default and range from the field, so a new field is a new flag.
     """
-    chosen = [s for s in known().values() if s.key.rpartition(".")[0] in sections]
+    chosen = [s for s in known().values() if s.key in sections or (s.key != ME and _section(s) in sections)]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -46,6 +47,10 @@ def settings_options(*sections: str) -> Callable[[Callable[..., None]], Callable
     chosen_lists = [setting for setting in chosen if setting.kind == "list"]
     chosen_scalars = [setting for setting in chosen if setting.kind != "list"]
     return decorate
+
+
+def _section(setting: Setting) -> str:
+    return setting.key.rpartition(".")[0]
 
 
 def _name(setting: Setting) -> str:

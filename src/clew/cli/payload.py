@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         EdgeView,
         GraphPath,
         Hit,
+        Matches,
         Named,
         Node,
         NodeCard,
@@ -180,6 +181,19 @@ def connection(value: Connection) -> dict[str, Any]:
         "start": named(value.start),
         "end": named(value.end),
         "paths": [graph_path(one) for one in value.paths],
+    }
+
+
+def matches(value: Matches) -> dict[str, Any]:
+    return {
+        "pattern": value.pattern,
+        "variables": list(value.variables),
+        "rows": [
+            {"nodes": [node(one) for one in row.nodes], "steps": [path_step(one) for one in row.steps]}
+            for row in value.rows
+        ],
+        "more": value.more,
+        "notes": list(value.notes),
     }
 
 

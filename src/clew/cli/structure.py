@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from clew.cli import graph_pages, payload
-from clew.cli.reading import opened, send_page
+from clew.cli.find import find_index
+from clew.cli.reading import opened, send_page, settings_for
 from clew.cli.screen import write_json
 
 
@@ -16,3 +19,13 @@ def path(a: str, b: str, k: int, max_steps: int, given: Path | None, as_json: bo
         write_json("path", payload.connection(found))
         return
     send_page(graph_pages.connection, found, max_steps)
+
+
+def match(pattern: str, limit: int, flags: Mapping[str, Any], given: Path | None, as_json: bool) -> None:
+    me = settings_for(find_index(given), flags).who_options().me
+    with opened(given) as index:
+        found = index.match(pattern, limit, me=me)
+    if as_json:
+        write_json("match", payload.matches(found))
+        return
+    send_page(graph_pages.matches, found)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from clew.cli.arguments import AsJson, IndexFile
+from clew.cli.options import ME, settings_options
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag or person.")]
 
@@ -14,6 +15,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag o
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the application."""
     app.command()(path)
+    app.command()(match)
 
 
 def path(
@@ -34,3 +36,31 @@ def path(
     from clew.cli import structure
 
     structure.path(a, b, k, max_steps, index, as_json)
+
+
+@settings_options(ME)
+def match(
+    pattern: Annotated[
+        list[str], typer.Argument(metavar="PATTERN...", help="Nodes and the edges between them; see below.")
+    ],
+    flags: dict[str, Any],
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, max=100_000, help="Most rows.")
+    ] = 20,
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what fits a pattern of typed edges, with the place that states each edge.
+
+    \b
+    clew match 'note -tagged_with-> #garden'
+    clew match 'me -follows-> person <-authored_by- note -tagged_with-> tag'
+    clew match '"Soil" <-references|mentions- note'
+
+    A node is a kind (note, document, entity, person, tag), a name in quotes, kind:"name", #tag, me, or * for any;
+    "note as a" names it. An edge points one way or neither: -kind->, <-kind-, -kind-; a|b is either kind, * any;
+    -references{1,3}-> goes over one to three.
+    """
+    from clew.cli import structure
+
+    structure.match(" ".join(pattern), limit, flags, index, as_json)

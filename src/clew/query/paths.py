@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.ports import Reader
 from clew.query.graph import Graph
 from clew.query.naming import as_named, find
 from clew.query.space import Space
@@ -46,14 +47,16 @@ def connect(space: Space, a: str, b: str, k: int, max_steps: int) -> Connection:
     if rows:
         starts = _to_front(starts, rows[0][1][0])
         goals = _to_front([node for node in goals if node.node in last], rows[0][1][-1])
-    return Connection(as_named(space, a, starts), as_named(space, b, goals), tell(space, rows), same)
+    return Connection(as_named(space, a, starts), as_named(space, b, goals), tell(space.reader, rows), same)
 
 
-def tell(space: Space, rows: Sequence[Found]) -> tuple[GraphPath, ...]:
+def tell(reader: Reader, rows: Sequence[Found]) -> tuple[GraphPath, ...]:
     """Return paths with their nodes, edges and evidence; all together cost four look-ups."""
     edges = sorted({edge for row in rows for edge in row[2]})
-    views = dict(zip(edges, edge_views(space.reader, space.reader.edge_rows(edges)), strict=True))
+    views = dict(zip(edges, edge_views(reader, reader.edge_rows(edges)), strict=True))
     known = {node.node: node for view in views.values() for node in (view.source, view.target)}
+    alone = sorted({node for row in rows for node in row[1]} - known.keys())
+    known |= dict(zip(alone, reader.nodes(alone), strict=True))
     return tuple(
         GraphPath(
             tuple(known[node] for node in nodes),

@@ -32,6 +32,7 @@ class Space:
         self.n_chunks = len(self.chunk_doc)
         self.n_docs = int(self.chunk_doc.max(initial=-1)) + 1
         self._documents: dict[int, Document] = {}
+        self._of_kind: dict[str, NDArray[np.bool_]] = {}
 
     @cached_property
     def postings(self) -> Postings:
@@ -128,6 +129,31 @@ class Space:
     def graph(self) -> Graph:
         """The typed edges, for questions of structure."""
         return Graph(self.reader, self.n_nodes)
+
+    @property
+    def document_kinds(self) -> tuple[str, ...]:
+        """The kinds of documents that there are (``note``, ``record``, …)."""
+        return tuple(self.reader.meta.get("document_kinds", ()))
+
+    def of_kind(self, word: str) -> NDArray[np.bool_]:
+        """Tell which nodes are of a kind, shape (N,): a node's (``entity``) or a document's (``article``);
+        all for no word. ``note`` is any document where none is called so."""
+        if word not in self._of_kind:
+            self._of_kind[word] = self._kind_mask(word)
+        return self._of_kind[word]
+
+    def _kind_mask(self, word: str) -> NDArray[np.bool_]:
+        if not word:
+            return np.ones(self.n_nodes, dtype=bool)
+        kinds = tuple(self.reader.meta["node_kinds"])
+        if word == "note" and word not in self.document_kinds:
+            word = "document"
+        if word in kinds:
+            return np.asarray(self.reader.array("graph.node_kind") == kinds.index(word))
+        doc = self.reader.array("graph.node_doc")
+        stands = self._kind_mask("document") & (doc >= 0)
+        stands[stands] = self.reader.array("documents.kind")[doc[stands]] == self.document_kinds.index(word)
+        return stands
 
     def nodes_of(self, chunk: int) -> Ints:
         """Return the nodes that a chunk mentions or defines, ascending."""
