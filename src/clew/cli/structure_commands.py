@@ -57,9 +57,9 @@ def match(
     clew match 'me -follows-> person <-authored_by- note -tagged_with-> tag'
     clew match '"Soil" <-references|mentions- note'
 
-    A node is a kind (note, document, entity, person, tag), a name in quotes, kind:"name", #tag, me, or * for any;
-    "note as a" names it. An edge points one way or neither: -kind->, <-kind-, -kind-; a|b is either kind, * any;
-    -references{1,3}-> goes over one to three.
+    A node is a kind (note, document, entity, person, tag), a name in quotes, kind:"name", #tag, me, or * for
+    any; "note as a" names it. An edge points one way or neither: -kind->, <-kind-, -kind-; a|b is either
+    kind, * any; -references{1,3}-> goes over one to three.
     """
     from clew.cli import structure
 

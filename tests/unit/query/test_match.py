@@ -113,9 +113,8 @@ def test_edges_are_read_in_each_direction_with_any_kinds():
 
 
 def test_nodes_are_kinds_names_tags_me_and_any():
-    pattern = read(
-        'me -follows-> "Ada Lovelace" -- «Одеса» -- #a/b-c -- person:"X Y" as p -- tag:z -- * -- any -- 「绿茶」'
-    )
+    names = 'me -follows-> "Ada Lovelace" -- «Одеса» -- #a/b-c -- person:"X Y" as p'
+    pattern = read(f"{names} -- tag:z -- * -- any -- 「绿茶」")
     described = [(n.me, n.kind, n.name, n.variable) for n in pattern.nodes]
     assert described == [
         (True, "", "", ""),
