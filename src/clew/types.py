@@ -25,7 +25,11 @@ Hashes = NDArray[np.uint64]
 
 UNDATED = -(2**63)  # stands in columns and arrays of times for one that isn't known
 
-MediaType = Literal["markdown", "text", "record"]
+# ``record``, ``post``, ``article`` and ``event`` are values within one line of their file: a corpus' text, an
+# event's plain text, its Markdown, or, of an event without text, its JSON, which only serves as evidence.
+MediaType = Literal["markdown", "text", "record", "post", "article", "event"]
+MARKDOWN_TYPES: frozenset[str] = frozenset(("markdown", "article"))
+FILE_TYPES: frozenset[str] = frozenset(("markdown", "text"))  # the others have no lines and no name of a file
 NodeKind = Literal["document", "entity", "tag", "person"]
 EdgeKind = Literal[
     "references",
@@ -83,12 +87,52 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Ref:
+    """What a source's statement is about. ``id`` is one of a document's ``ids`` or its key, a person's stable
+    id, or a tag's name; ``label`` is how to call a person of whom no document tells a name."""
+
+    kind: Literal["document", "person", "tag"]
+    id: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An edge that a document states by its structure. ``source`` None is the document itself.
+
+    ``start``..``end`` is the place in its ``data`` that states it, and names ``target``; without one
+    (``end`` 0) it is the document as a whole. ``created_at`` None is the time of the document.
+    What isn't there (a document of another corpus, say) is passed over.
+    """
+
+    kind: EdgeKind
+    target: Ref
+    source: Ref | None = None
+    start: int = 0
+    end: int = 0
+    created_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Names by which a document says that a person is known, the one to show first."""
+
+    id: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RawDocument:
     """One document as its source gives it. ``data`` is what offsets count in.
 
     ``key`` is unique within the source and stable: a POSIX path relative to the folder, or a
     record's id. ``location`` is the path of its file relative to the source's root, or how else the
     source names the place; ``line`` is the 1-based line of ``location`` at which ``data`` begins.
+    ``kind`` says what it is to its author (``comment``, ``profile``, …; by itself a ``record`` or ``note``),
+    ``created_at`` when it was written, in seconds since 1970 (UTC). ``ids`` are further names by which
+    relations of any document know it. ``titled`` False: the title is only what to show in a list, and no
+    name for it in text. ``people`` are names that it states: what people say of themselves counts before
+    what others say of them.
     """
 
     key: str
@@ -98,6 +142,13 @@ class RawDocument:
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     line: int = 1
+    kind: str = ""
+    created_at: int | None = None
+    author: Ref | None = None
+    ids: tuple[str, ...] = ()
+    titled: bool = True
+    relations: tuple[Relation, ...] = ()
+    people: tuple[Person, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

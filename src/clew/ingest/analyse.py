@@ -9,13 +9,13 @@ from pathlib import PurePosixPath
 
 from clew.ids import content_hash, make_id
 from clew.ingest.chunk import limits
-from clew.ingest.documents import Failures, Items, Work
+from clew.ingest.documents import PASSAGES, Failures, Items, Work
 from clew.ingest.workers import spread
 from clew.options import IndexOptions
 from clew.ports import Cache, Extractor, Progress, Tokenizer
 from clew.text.language import preload
 from clew.text.tokens import normal_words
-from clew.types import Analysis, Problem, RawDocument
+from clew.types import FILE_TYPES, Analysis, Problem, RawDocument
 
 PARSE_VERSION = "5"  # raise it whenever the same bytes would be analysed otherwise
 # Documents analysed at once share a look into the cache, a commit to it, and a call of the tokenizer.
@@ -44,7 +44,7 @@ def analyse(
     suffix = dependence(options, tokenizer, window, extractors)
     hashes = [content_hash(raw.data) for raw in ordered]
     keys = [
-        make_id(digest, raw.media_type, suffix["record" if raw.media_type == "record" else "note"])
+        make_id(digest, raw.media_type, suffix["record" if raw.media_type in PASSAGES else "note"])
         for digest, raw in zip(hashes, ordered, strict=True)
     ]
     found, missing = _look_up(ordered, hashes, keys, cache)
@@ -156,4 +156,4 @@ def _chapter(raw: RawDocument, analysis: Analysis) -> str:
 
 
 def _stem(raw: RawDocument) -> str:
-    return raw.key if raw.media_type == "record" else PurePosixPath(raw.key).stem
+    return PurePosixPath(raw.key).stem if raw.media_type in FILE_TYPES else raw.key

@@ -228,11 +228,14 @@ def _published(store: Store, path: Path) -> _Published:
 
 
 def _dense_texts(corpus: Corpus) -> list[str]:
-    return [
-        dense_text(document.title, analysis.sections[span.section].path, text)
-        for document, analysis in zip(corpus.documents, corpus.analyses, strict=True)
-        for span, text in zip(analysis.chunks, analysis.texts, strict=True)
-    ]
+    texts: list[str] = []
+    for document, stated, analysis in zip(corpus.documents, corpus.stated, corpus.analyses, strict=True):
+        title = document.title if stated.titled else ""
+        texts += [
+            dense_text(title, analysis.sections[span.section].path, text)
+            for span, text in zip(analysis.chunks, analysis.texts, strict=True)
+        ]
+    return texts
 
 
 def _languages(corpus: Corpus) -> dict[str, int]:

@@ -3,7 +3,7 @@ its media type and the options, so that any process may do it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,11 +15,31 @@ from clew.ports import Extractor, Tokenizer
 from clew.text.decode import Decoded, NotText, decode
 from clew.text.language import detect
 from clew.text.markdown import parse_markdown
-from clew.text.plain import parse_plain
+from clew.text.plain import parse_opaque, parse_plain, parse_post
 from clew.text.tokens import tokenize
 from clew.text.wordwise import TokenPlaces
-from clew.types import Analysis, ChunkSpan, Ints, Link, Mark, ParsedDocument, RawDocument, Section
+from clew.types import (
+    FILE_TYPES,
+    Analysis,
+    ChunkSpan,
+    Ints,
+    Link,
+    Mark,
+    MediaType,
+    ParsedDocument,
+    RawDocument,
+    Section,
+)
 
+PASSAGES: frozenset[str] = frozenset(("record", "post"))  # they are passages as they stand
+_PARSERS: Mapping[MediaType, Callable[[str], ParsedDocument]] = {
+    "markdown": parse_markdown,
+    "article": parse_markdown,
+    "text": parse_plain,
+    "record": parse_plain,
+    "post": parse_post,
+    "event": parse_opaque,
+}
 LANGUAGE_CHARS = 300  # as many as detection looks at
 
 Items = Mapping[str, tuple[str, RawDocument]]  # by cache key: the hash of the content, the document
@@ -53,11 +73,13 @@ class Work:
                 raise
             except Exception as error:  # one bad file never ends a run
                 failed[key] = _unexpected(error)
-        starts = self._places.starts([document.text for _, document in parsed.values()])
-        for (key, (decoded, document)), token_starts in zip(parsed.items(), starts, strict=True):
+        read = [key for key in parsed if items[key][1].media_type != "event"]
+        starts = dict.fromkeys(parsed, np.zeros(0, dtype=np.int32))
+        starts.update(zip(read, self._places.starts([parsed[key][1].text for key in read]), strict=True))
+        for key, (decoded, document) in parsed.items():
             digest, raw = items[key]
             try:
-                done[key] = self._finish(digest, raw, decoded, document, token_starts)
+                done[key] = self._finish(digest, raw, decoded, document, starts[key])
             except MemoryError:
                 raise
             except Exception as error:  # as above
@@ -66,8 +88,7 @@ class Work:
 
     def _parse(self, raw: RawDocument) -> tuple[Decoded, ParsedDocument]:
         decoded = decode(raw.data)
-        parse = parse_markdown if raw.media_type == "markdown" else parse_plain
-        document = parse(decoded.text)
+        document = _PARSERS[raw.media_type](decoded.text)
         extra = [mark for extractor in self._extractors for mark in extractor.extract(document)]
         if extra:
             marks = sorted(
@@ -79,13 +100,13 @@ class Work:
     def _finish(
         self, digest: str, raw: RawDocument, decoded: Decoded, document: ParsedDocument, starts: Ints
     ) -> Analysis:
-        is_record = raw.media_type == "record"
-        spans = cut(document, starts, self._options.chunk, self._window, is_record)
+        opaque, short = raw.media_type == "event", raw.media_type in PASSAGES
+        spans = () if opaque else cut(document, starts, self._options.chunk, self._window, short)
         headings = [(block.start, block.end) for block in document.blocks if block.kind == "heading"]
         tokens = tokenize(document.text, document.prose, document.code, headings)
         data = document.text.encode("utf-8")
         warnings = (*decoded.warnings, *document.warnings)
-        if not spans:
+        if not spans and not opaque:
             warnings += ("it holds no text",)
         analysis = Analysis(
             content_hash=digest,
@@ -97,7 +118,7 @@ class Work:
             sections=document.sections,
             chunks=spans,
             texts=tuple(data[span.start : span.end].decode("utf-8") for span in spans),
-            lines=tuple([(1, 1)] * len(spans)) if is_record else _lines(data, spans),
+            lines=_lines(data, spans) if raw.media_type in FILE_TYPES else tuple([(1, 1)] * len(spans)),
             links=document.links,
             marks=document.marks,
             tokens=tokens,
@@ -121,7 +142,8 @@ class Work:
 
 
 def _front(data: bytes, document: ParsedDocument) -> str:
-    """Return the frontmatter as written; it is the first block, from offset 0, if there is any."""
+    """Return the frontmatter as written; it is the first block, from offset 0, if there is any. An event is
+    nothing else."""
     first = document.blocks[0] if document.blocks else None
     is_there = first is not None and first.kind == "frontmatter" and first.start == 0
     return data[: first.end].decode("utf-8") if is_there and first is not None else ""

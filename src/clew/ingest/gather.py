@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from clew.ids import make_id
-from clew.ingest.model import Corpus
+from clew.ingest.model import Corpus, Stated
 from clew.text.dates import changed_at, named_after, written_at
 from clew.types import Analysis, Document, Ints, Longs, RawDocument, Tokens
 
@@ -40,6 +40,7 @@ def gather(raws: Sequence[RawDocument], analyses: Sequence[Analysis]) -> Corpus:
     token_hi = _places(token_doc, end, chunk_doc, chunk_end, "right")
     return Corpus(
         documents=documents,
+        stated=tuple(Stated(r.ids, r.titled, r.author, r.relations, r.people) for r, _ in pairs),
         # The tokens are in the columns now: as each document has them, with words of its own, they would
         # take as much memory again as all the rest.
         analyses=tuple(replace(analysis, tokens=NO_TOKENS) for analysis in ordered),
@@ -72,14 +73,16 @@ def _document(doc: int, raw: RawDocument, analysis: Analysis) -> Document:
         line=raw.line,
         media_type=raw.media_type,
         metadata=analysis.metadata,
-        kind="record" if raw.media_type == "record" else "note",
+        kind=raw.kind or ("record" if raw.media_type == "record" else "note"),
         created_at=_created_at(raw, analysis),
     )
 
 
 def _created_at(raw: RawDocument, analysis: Analysis) -> int | None:
-    """Return when a document was written: as it says itself, else the day that its file is named after, else
-    when it was changed."""
+    """Return when a document was written: as its source knows, as it says itself, else the day that its file
+    is named after, else when it was changed."""
+    if raw.created_at is not None:
+        return raw.created_at
     said = written_at(analysis.metadata)
     named = named_after(raw.key) if said is None and raw.media_type != "record" else said
     return changed_at(analysis.metadata) if named is None else named

@@ -21,6 +21,7 @@ from clew.ingest.phrases import Words, find_phrases
 from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
+from clew.ingest.stated import relations
 from clew.ingest.topics import find_topics
 from clew.ingest.usual import without_names, without_phrases
 from clew.ingest.variants import add_acronyms, add_variants
@@ -51,12 +52,15 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     add_acronyms(register, line)
     add_variants(register, line, casing)
     names = make_names(spellings(register))
-    mentions = find_mentions(line, links, register, lambda taken: find_names(line, casing, names, taken))
+    stated = relations(corpus, register.persons, register.tags)
+    mentions = find_mentions(
+        line, links, stated, register, lambda taken: find_names(line, casing, names, taken)
+    )
     order = _order(register, _kept(line, register, mentions))
     number = np.full(len(register.entries), -1, dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     mentions = mentions.renumber(number)
-    edges = make_edges(relate(line, links, register, number, mentions), max(len(order), 1))
+    edges = make_edges(relate(line, links, stated, register, number, mentions), max(len(order), 1))
     if progress is not None:
         progress.advance()
     return _graph(corpus, register, order, number, mentions, edges)

@@ -119,10 +119,10 @@ def _body(corpus: Corpus, token: Ints, term: Ints) -> tuple[Ints, Ints]:
 def _titles(corpus: Corpus, terms: _Terms) -> tuple[Ints, Ints]:
     chunk_parts: list[int] = []
     term_parts: list[int] = []
-    for document, analysis in zip(corpus.documents, corpus.analyses, strict=True):
+    for document, stated, analysis in zip(corpus.documents, corpus.stated, corpus.analyses, strict=True):
         first = int(corpus.doc_chunks[document.doc])
         known: dict[int, list[int]] = {}
-        title = normal_words(document.title)
+        title = normal_words(document.title) if stated.titled else []
         for at, span in enumerate(analysis.chunks):
             found = known.get(span.section)
             if found is None:

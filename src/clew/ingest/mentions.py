@@ -10,8 +10,9 @@ import numpy as np
 from clew.ingest.dictionary import Matches
 from clew.ingest.links import LinkTable
 from clew.ingest.places import chunks_at, tokens_in
-from clew.ingest.resolve import Register, tag_names
+from clew.ingest.resolve import Register
 from clew.ingest.spans import Bools, Line, distinct, expand
+from clew.ingest.stated import RelationTable, tag_names
 from clew.ingest.told import NOTHING, Told, told_mentions
 from clew.text.tokens import normal_name
 from clew.types import Ints, Longs, TokenFlag
@@ -57,13 +58,14 @@ def sort_mentions(node: Ints, chunk: Ints, start: Ints, end: Ints) -> Mentions:
 def find_mentions(
     line: Line,
     links: LinkTable,
+    stated: RelationTable,
     register: Register,
     find: Callable[[Bools], Matches],
     told: Told = NOTHING,
 ) -> Mentions:
     """Return all mentions, by entry; ``find`` is the dictionary pass, given the tokens that are taken. What a
     model has ``told`` stands where its quotes do."""
-    marked = [_links(line, links, register), _marks(line, register)]
+    marked = [_links(line, links, register), _marks(line, register), _stated(line, register, stated)]
     taken = np.zeros(line.size, dtype=bool)
     for _, _, lo, hi in marked:
         short = (hi > lo) & (hi - lo <= LINK_TOKENS)
@@ -109,6 +111,17 @@ def _links(line: Line, links: LinkTable, register: Register) -> Marked:
         for target, name in rows
     ]
     return _marked(line, entry, links.doc, links.start, links.end)
+
+
+def _stated(line: Line, register: Register, table: RelationTable) -> Marked:
+    """The places in text at which sources see what they relate."""
+    documents = {entry.doc: at for at, entry in enumerate(register.entries) if entry.kind == "document"}
+    placed = np.flatnonzero(table.end > 0)
+    entry = [
+        at if at >= 0 else documents[doc]
+        for at, doc in zip(table.target[placed].tolist(), table.target_doc[placed].tolist(), strict=True)
+    ]
+    return _marked(line, entry, table.doc[placed], table.start[placed], table.end[placed])
 
 
 def _marks(line: Line, register: Register) -> Marked:

@@ -12,15 +12,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.types import UNDATED, Analysis, Document, Floats, Ints, Longs
+from clew.types import UNDATED, Analysis, Document, Floats, Ints, Longs, Person, Ref, Relation
 
 Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the source of a document says of it besides its text; see :class:`clew.types.RawDocument`."""
+
+    ids: tuple[str, ...] = ()
+    titled: bool = True
+    author: Ref | None = None
+    relations: tuple[Relation, ...] = ()
+    people: tuple[Person, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """All documents' chunks and tokens, D documents, C chunks, T tokens, V words.
 
+    ``stated`` (D,) is what their sources say of them.
     ``words`` is the sorted vocabulary of normal forms; ``form`` (T,) indexes it; ``start``, ``end``
     (T,) are source offsets; ``flags`` (T,) are TokenFlag bits. ``doc_tokens`` (D + 1,) delimits each
     document's tokens, ``doc_chunks`` (D + 1,) its chunks. ``token_lo``/``token_hi`` (C,) delimit the
@@ -28,6 +40,7 @@ class Corpus:
     """
 
     documents: tuple[Document, ...]
+    stated: tuple[Stated, ...]
     analyses: tuple[Analysis, ...]
     doc_chunks: Longs
     chunk_doc: Ints

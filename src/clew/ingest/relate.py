@@ -6,18 +6,24 @@ import numpy as np
 
 from clew.algo.lookup import locate
 from clew.ingest.cooccur import count_pairs
-from clew.ingest.link import Statements, state
+from clew.ingest.link import KINDS, Statements, state
 from clew.ingest.links import LinkTable
 from clew.ingest.mentions import Mentions
 from clew.ingest.places import chunks_at
-from clew.ingest.resolve import Register, tag_names
+from clew.ingest.resolve import Register
 from clew.ingest.spans import Line, distinct, expand
+from clew.ingest.stated import RelationTable, tag_names
 from clew.text.tokens import normal_name
 from clew.types import EdgeKind, Floats, Ints, MarkKind
 
 
 def relate(
-    line: Line, links: LinkTable, register: Register, number: Ints, mentions: Mentions
+    line: Line,
+    links: LinkTable,
+    stated: RelationTable,
+    register: Register,
+    number: Ints,
+    mentions: Mentions,
 ) -> list[Statements]:
     """Return all statements; ``number`` gives the entries' node numbers, -1 for those left out."""
     documents = np.full(len(line.corpus.documents), -1, dtype=np.int32)
@@ -26,6 +32,7 @@ def relate(
             documents[entry.doc] = number[at]
     return [
         _references(line, links, register, number, documents),
+        *_stated(line, stated, number, documents),
         _marked(line, register, number, documents, "tag"),
         _marked(line, register, number, documents, "person"),
         _defined(line, register, number, documents),
@@ -45,6 +52,25 @@ def _references(
     place = (links.doc, chunk, links.start, links.end)
     time = line.corpus.doc_time[links.doc]
     return state("references", documents[links.doc], target.astype(np.int32), 1.0, place, time)
+
+
+def _stated(line: Line, table: RelationTable, number: Ints, documents: Ints) -> list[Statements]:
+    """What the sources say of documents, people and tags, at its place or its document's first line."""
+    source = np.where(table.source >= 0, number[table.source], documents[table.source_doc])
+    target = np.where(table.target >= 0, number[table.target], documents[table.target_doc])
+    first, until = line.corpus.doc_chunks[table.doc], line.corpus.doc_chunks[table.doc + 1]
+    chunk = chunks_at(line.corpus, table.doc, table.start, table.end)
+    whole = np.flatnonzero((table.end == 0) & (first < until))
+    chunk[table.end == 0] = -1
+    chunk[whole] = first[whole]
+    start, end = table.start.copy(), table.end.copy()
+    start[whole], end[whole] = line.corpus.chunk_start[chunk[whole]], _first_line(line, chunk[whole])
+    return [
+        state(kind, source[rows], target[rows], 1.0, place, table.time[rows])
+        for at, kind in enumerate(KINDS)
+        for rows in [np.flatnonzero(table.kind == at)]
+        for place in [(table.doc[rows], chunk[rows], start[rows], end[rows])]
+    ]
 
 
 def _marked(line: Line, register: Register, number: Ints, documents: Ints, kind: MarkKind) -> Statements:

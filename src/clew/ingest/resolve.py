@@ -18,9 +18,11 @@ import numpy as np
 from clew.ingest.dictionary import Row
 from clew.ingest.inflect import Forms, languages
 from clew.ingest.links import LinkTable
+from clew.ingest.model import Corpus
 from clew.ingest.names import Candidates
 from clew.ingest.places import chunks_at
 from clew.ingest.spans import Line
+from clew.ingest.stated import stated_names, stated_tags, tag_names
 from clew.ingest.told import NOTHING, Told, add_told
 from clew.text.forms import INFLECTS_NAMES
 from clew.text.stem import has_stemmer
@@ -72,10 +74,11 @@ class Register:
     """Nodes, their names, and what defines them.
 
     ``by_key`` is what the dictionary pass goes by: a key names one entry. ``spellings`` holds every
-    (entry, surface) pair with its normal forms; ``defines`` (entry, chunk, weight); ``claimed`` (entry,
-    document, weight) for entities that documents define together. ``same`` weighs pairs that are one
-    thing; ``topics`` are the entries that headings single out; ``last_words`` holds (short, long)
-    pairs that may be one thing, if they occur together.
+    (entry, surface) pair with its normal forms; ``people`` are known by their names, ``persons`` by
+    their sources' ids; ``defines`` (entry, chunk, weight); ``claimed`` (entry, document, weight) for
+    entities that documents define together. ``same`` weighs pairs that are one thing; ``topics`` are the
+    entries that headings single out; ``last_words`` holds (short, long) pairs that may be one thing, if
+    they occur together.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -85,6 +88,7 @@ class Register:
     claimed: dict[tuple[int, int], float] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)
     people: dict[str, int] = field(default_factory=dict)
+    persons: dict[str, int] = field(default_factory=dict)
     same: dict[tuple[int, int], float] = field(default_factory=dict)
     last_words: dict[tuple[int, int], None] = field(default_factory=dict)
     topics: set[int] = field(default_factory=set)
@@ -143,6 +147,7 @@ def resolve(
     register = Register()
     _add_documents(register, line)
     _add_people(register, line)
+    add_persons(register, line.corpus)
     _add_missing(register, links)
     _add_headings(register, line)
     _add_marks(register, line)
@@ -191,14 +196,17 @@ def names_something(surface: str) -> bool:
 def _add_documents(register: Register, line: Line) -> None:
     """Make a node for each document, and let titles, then aliases, then unqualified titles claim keys."""
     claims: list[dict[str, dict[int, str]]] = [defaultdict(dict) for _ in range(3)]
-    for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True):
+    corpus = line.corpus
+    for document, stated, analysis in zip(corpus.documents, corpus.stated, corpus.analyses, strict=True):
         title = html.unescape(document.title) or document.key
         at = register.add(
             Entry("document", title, normal_name(title), document.doc, SURE_TITLE, True, document.key)
         )
         surfaces = [list(titles(document.title)), _aliases(analysis.marks), [unqualified(document.title)]]
+        for name in stated.ids:
+            register.spell(at, name)
         for rank, found in zip(claims, surfaces, strict=True):
-            for surface in found:
+            for surface in found if stated.titled else ():
                 if surface.strip():
                     register.spell(at, surface)
                 if names_something(surface):
@@ -207,6 +215,34 @@ def _add_documents(register: Register, line: Line) -> None:
         for key in sorted(rank):
             if key not in register.by_key:
                 _claim(register, line, key, rank[key], sure)
+
+
+def add_persons(register: Register, corpus: Corpus) -> None:
+    """Make a node for each person that sources know by an id, however many share a name.
+
+    A name is found in text if it has several words and nothing else is called so: what people call
+    themselves is often an everyday word. A document by which people tell their names defines them.
+    """
+    names, labels = stated_names(corpus)
+    claims: dict[str, dict[int, str]] = defaultdict(dict)
+    for person in sorted(labels):
+        known = names.get(person, {})
+        label = next(iter(known), labels[person])
+        at = register.add(
+            Entry("person", label, normal_name(label) or normal_name(person), -1, SURE_PERSON, True, person)
+        )
+        register.persons[person] = at
+        for surface in (*known, person):
+            register.spell(at, surface)
+            if len(normal_words(surface)) > 1 and names_something(surface):
+                claims[normal_name(surface)][at] = surface
+        for doc in dict.fromkeys(known.values()):
+            first = int(corpus.doc_chunks[doc])
+            if first < int(corpus.doc_chunks[doc + 1]):
+                register.define(at, first, 1.0)
+    for key in sorted(claims):
+        if key not in register.by_key and len(claims[key]) == 1:
+            (register.by_key[key],) = claims[key]
 
 
 def _aliases(marks: Iterable[object]) -> list[str]:
@@ -445,6 +481,7 @@ def _add_tags(register: Register, line: Line) -> None:
         for mark in analysis.marks:
             if mark.kind == "tag":
                 names.update(tag_names(mark.value or mark.name))
+    names.update(name for tag in stated_tags(line.corpus) for name in tag_names(tag))
     for name in sorted(names):
         if name.casefold() in register.tags:
             continue
@@ -455,9 +492,3 @@ def _add_tags(register: Register, line: Line) -> None:
         other = register.by_key.setdefault(key, at)
         if other != at:
             register.same[at, other] = 1.0
-
-
-def tag_names(tag: str) -> list[str]:
-    """Return a tag and the tags above it: "a/b" is under "a"."""
-    parts = [part for part in tag.lstrip("#").split("/") if part]
-    return ["/".join(parts[: i + 1]) for i in range(len(parts))]

@@ -11,7 +11,7 @@ import numpy as np
 from clew.ingest.model import Corpus, Graph
 from clew.text.display import link_share, plain
 from clew.text.units import source_span, units
-from clew.types import Finding, Floats, Ints, Longs
+from clew.types import MARKDOWN_TYPES, Finding, Floats, Ints, Longs
 
 # A good finding's length in characters (a wide one counts twice, as it says about as much as two).
 SHORT, GOOD, LONG, LIMIT = 20, 40, 220, 420
@@ -123,7 +123,7 @@ class Telling:
         low, high = int(corpus.chunk_start[chunk]), int(corpus.chunk_end[chunk])
         places: list[tuple[int, int]] = []
         spans: list[tuple[int, int]] = []
-        for unit in units(text, markdown=document.media_type == "markdown"):
+        for unit in units(text, markdown=document.media_type in MARKDOWN_TYPES):
             span = source_span(text, unit.start, unit.end, low, high, document.encoding)
             if unit.kind == "sentence" and span is not None:
                 places.append((unit.start, unit.end))

@@ -39,7 +39,8 @@ def fingerprint(
         total.update(_json(part) + b"\n")
     for raw in sorted(raws, key=lambda raw: raw.key):
         given = (raw.key, raw.location, raw.media_type, raw.title, raw.line, dict(raw.metadata))
-        total.update(_json([*given, content_hash(raw.data)]) + b"\n")
+        stated = (raw.kind, raw.created_at, raw.author, raw.ids, raw.titled, raw.relations, raw.people)
+        total.update(_json([*given, content_hash(raw.data), repr(stated)]) + b"\n")
     return total.hexdigest()
 
 

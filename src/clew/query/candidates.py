@@ -10,7 +10,7 @@ from clew.query.model import Engine
 from clew.query.question import Closeness, Question
 from clew.text.display import link_share, plain
 from clew.text.units import Unit, units
-from clew.types import Hit
+from clew.types import MARKDOWN_TYPES, Hit
 
 # Candidates that are embedded, and how much of each: about 600 tokens, some 100 ms.
 EMBEDDED, EMBEDDED_CHARS = 10, 240
@@ -55,7 +55,7 @@ def candidates(asked: Question, hits: Sequence[Hit], engine: Engine) -> list[Can
         language = hit.document.language
         above = engine.lexicon.terms("\n".join([hit.document.title, *hit.chunk.heading_path]), language)
         context = asked.covered(above)
-        for unit in units(hit.chunk.text, markdown=hit.document.media_type == "markdown"):
+        for unit in units(hit.chunk.text, markdown=hit.document.media_type in MARKDOWN_TYPES):
             text = _shown(hit.chunk.text, unit)
             if not text or text in seen:
                 continue

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clew.stores.schema import ARTIFACT_TABLES, Column, Table
 from clew.stores.strings import MARK, escape
 from clew.text.tokens import normal_name
-from clew.types import Artifact
+from clew.types import FILE_TYPES, Artifact
 
 NUMBERS: Mapping[str, Any] = {"int": np.int32, "long": np.int64, "real": np.float64}
 BATCH = 4096  # texts that are joined to be encoded at once
@@ -139,7 +139,7 @@ def _document_keys(documents: Mapping[str, Sequence[Any]]) -> Columns:
 
 def file_key(key: str, media_type: str) -> str:
     """Return the normal form of a document's file name; a record's id has no extension to drop."""
-    return normal_name(key if media_type == "record" else PurePosixPath(key).stem)
+    return normal_name(PurePosixPath(key).stem if media_type in FILE_TYPES else key)
 
 
 def to_json(value: Any) -> str:

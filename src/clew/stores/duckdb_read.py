@@ -19,6 +19,7 @@ from clew.stores.schema import TABLES
 from clew.stores.strings import escape, unescape
 from clew.text.tokens import normal_name
 from clew.types import (
+    FILE_TYPES,
     Check,
     Chunk,
     Community,
@@ -338,7 +339,7 @@ def _ends_with(document: Document, path: str) -> bool:
     wanted = path.casefold()
     names = [document.key.casefold()]
     extension = PurePosixPath(names[0]).suffix
-    if document.media_type != "record" and extension:
+    if document.media_type in FILE_TYPES and extension:
         names.append(names[0].removesuffix(extension))
     return any(name == wanted or name.endswith(f"/{wanted}") for name in names)
 

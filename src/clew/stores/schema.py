@@ -105,7 +105,7 @@ DOCUMENTS = Table(
         Column("content_hash", "text", "Hash of the source's bytes"),
         Column("size", "long", "Length in bytes"),
         Column("line", "int", "Line of `location` at which it begins (1-based)"),
-        Column("media_type", "text", "`markdown`, `text` or `record`"),
+        Column("media_type", "text", "`markdown`, `text`, `record`, `post`, `article` or `event`"),
         Column("metadata", "json", "Frontmatter or record fields, as a JSON object"),
         Column("kind", "text", "`note`, `record`, or what else its source calls it"),
         Column(

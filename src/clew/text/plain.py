@@ -1,10 +1,11 @@
-"""Plain text: paragraphs between blank lines, and one section."""
+"""Plain text: paragraphs between blank lines, and one section. In posts, hashtags count."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from clew.text.marks import quotations, urls, without
+from clew.text.marks import Inside, hashtags, quotations, urls, without
 from clew.types import Block, ParsedDocument, Section
 
 # A paragraph: lines that hold something, up to a blank line or the end.
@@ -31,3 +32,18 @@ def parse_plain(text: str, title: str = "") -> ParsedDocument:
         prose=prose,
         code=(),
     )
+
+
+def parse_post(text: str, title: str = "") -> ParsedDocument:
+    """Return the structure of a post: plain text in which ``#tag`` is a tag."""
+    parsed = parse_plain(text, title)
+    tags = hashtags(text.encode("utf-8"), Inside(parsed.prose))
+    marks = sorted([*parsed.marks, *tags], key=lambda mark: (mark.start, mark.end, mark.kind, mark.name))
+    return replace(parsed, marks=tuple(marks))
+
+
+def parse_opaque(text: str, title: str = "") -> ParsedDocument:
+    """Return the structure of what is there to be pointed at, not to be read: it has no words."""
+    size = len(text.encode("utf-8"))
+    block = (Block("frontmatter", 0, size),) if size else ()
+    return ParsedDocument(text, title, {}, block, (Section(0, "", (), 0, size),), (), (), (), ())
