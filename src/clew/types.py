@@ -592,10 +592,16 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer and the numbers of the citations that support it."""
+    """A sentence of an answer and the numbers of the citations that support it.
+
+    ``support`` (0 to 1) is how much of it these say; ``supported`` tells whether that is enough, and each of
+    its numbers and names stands there. The notes' own sentences support themselves.
+    """
 
     text: str
     citations: tuple[int, ...]
+    supported: bool = True
+    support: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -612,7 +618,13 @@ class Trace:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Text with citations. ``reason`` says why ``mode`` was chosen. ``text`` is empty if nothing was
-    found."""
+    found.
+
+    ``model`` is the language model that wrote it, or "" where it is made of the notes' sentences. Of what a
+    model wrote, ``removed_citations`` counts the citations of passages that it wasn't given, and ``left_out``
+    the sentences that weren't supported (in strict mode). ``read_as`` is the question as it was completed
+    from the conversation, or "" where it stood by itself.
+    """
 
     question: str
     text: str
@@ -622,6 +634,10 @@ class Answer:
     mode: str
     reason: str
     trace: Trace
+    model: str = ""
+    removed_citations: int = 0
+    left_out: int = 0
+    read_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
