@@ -193,6 +193,13 @@ class LlmOptions:
         default=0,
         metadata={"help": "Tokens of prompt and reply that a model takes; 0: as the model says.", "low": 0},
     )
+    prompts: str = field(
+        default="",
+        metadata={
+            "help": "Folder of prompts that replace Clew's own; `clew prompts export DIR` makes one.",
+            "metavar": "DIR",
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)

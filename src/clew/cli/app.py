@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from clew import __version__
-from clew.cli import structure_commands
+from clew.cli import answering_commands, structure_commands
 from clew.cli.arguments import AsJson, IndexFile
 from clew.cli.options import settings_options
 
@@ -216,6 +216,7 @@ def related(
 
 
 structure_commands.register(app)
+answering_commands.register(app)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew import prompts
@@ -25,12 +25,16 @@ NASTY = st.text() | st.sampled_from(
 )
 
 
+CALM = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # the machine may be busy
+
+
 @pytest.mark.parametrize("prompt", OWN, ids=lambda prompt: prompt.name)
 def test_each_prompt_says_what_it_is_for_and_asks_something(prompt: prompts.Prompt) -> None:
     assert prompt.remark
     assert prompt.messages[-1].role == "user"
 
 
+@CALM
 @given(st.data())
 def test_what_is_filled_in_stays_as_it_is(data: st.DataObject) -> None:
     prompt = data.draw(st.sampled_from(OWN))
@@ -100,6 +104,7 @@ def test_a_prompt_without_a_question_is_refused(tmp_path: Path) -> None:
         load("answer", tmp_path)
 
 
+@CALM
 @given(st.lists(st.text(alphabet="<> \na[]|/sINT") | st.text(), min_size=1, max_size=4))
 def test_no_text_can_end_its_fence(texts: list[str]) -> None:
     made = fence_all(texts)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.query.bracketed import CITATION, Cited, Splitter, numbers_in
+
+
+CALM = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # the machine may be busy
 
 
 def split(text: str, cuts: list[int] | None = None) -> list[str | Cited]:
@@ -81,11 +84,13 @@ TEXTS = st.lists(
 ).map("".join)
 
 
+@CALM
 @given(TEXTS | st.text(), st.lists(st.integers(0, 1000), max_size=12))
 def test_where_pieces_end_makes_no_difference(text: str, cuts: list[int]) -> None:
     assert split(text, cuts) == split(text)
 
 
+@CALM
 @given(TEXTS)
 def test_no_citation_is_left_in_text_outside_code(text: str) -> None:
     parts = [part for part in split(text) if isinstance(part, str)]
@@ -95,6 +100,7 @@ def test_no_citation_is_left_in_text_outside_code(text: str) -> None:
     assert not left
 
 
+@CALM
 @given(TEXTS)
 def test_nothing_but_citations_is_lost(text: str) -> None:
     def letters(of: str) -> str:
