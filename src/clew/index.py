@@ -38,6 +38,7 @@ from clew.types import (
     Hit,
     Matches,
     Named,
+    Neighbourhood,
     NodeCard,
     Related,
 )
@@ -287,6 +288,14 @@ class Index:
 
         return views.related(self.engine.space, name, k)
 
+    def neighbourhood(self, name: str, hops: int = 1, limit: int = 50) -> Neighbourhood:
+        """Return what is within some hops of a node, at most ``limit`` for each hop, with the edges that
+        lead there; what shares its tags, and its thread of replies. Raises NotFound."""
+        from clew.query.limits import Limits
+        from clew.query.neighbourhood import look_around
+
+        return look_around(self.engine.space, name, hops, limit, Limits())
+
     def path(self, a: str, b: str, max_steps: int = 6) -> list[EdgeView]:
         """Return the edges of the best path between two names, or nothing if there is none."""
         found = self.paths(a, b, 1, max_steps).paths
@@ -308,7 +317,8 @@ class Index:
 
         Raises UsageError that points at the wrong word of a pattern, and where ``me`` is needed and empty.
         """
-        from clew.query.match import Limits, match
+        from clew.query.limits import Limits
+        from clew.query.match import match
 
         if limit < 1:
             raise OptionError("limit", f"{limit} isn't a number of rows", "Use 1 or more")

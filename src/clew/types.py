@@ -850,6 +850,47 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A node some hops away, with the cheapest way to it of so many steps."""
+
+    node: Node
+    hops: int
+    steps: tuple[PathStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """A node that has tags in common with another: the rarest first. ``weight`` is the sum of their idf."""
+
+    node: Node
+    tags: tuple[Node, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A document of a thread of replies; ``depth`` counts from the thread's first one, which is 0 and has no
+    ``step``; the others' step is the reply to the one above."""
+
+    node: Node
+    depth: int
+    step: PathStep | None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """What is around a node. ``neighbours`` are by hops, nearest first; ``found`` counts all, also those
+    beyond the limit."""
+
+    start: Named
+    hops: int
+    neighbours: tuple[Neighbour, ...]
+    found: tuple[int, ...]
+    sharing: tuple[Sharing, ...]
+    thread: tuple[Reply, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """The best paths between two names, best first. ``same``: both name the same node, so none is needed."""
 

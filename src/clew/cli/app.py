@@ -202,19 +202,6 @@ def show(
     reading.show(name, index, as_json)
 
 
-@app.command()
-def related(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag or person.")],
-    k: Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many.")] = 10,
-    index: IndexFile = None,
-    as_json: AsJson = False,
-) -> None:
-    """List what is nearest to a name in the graph."""
-    from clew.cli import reading
-
-    reading.related(name, k, index, as_json)
-
-
 structure_commands.register(app)
 answering_commands.register(app)
 

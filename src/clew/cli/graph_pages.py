@@ -8,7 +8,7 @@ from clew.cli.render import DIM, NAME, NUMBER, PLACE, QUOTE_CHARS, also_named, p
 from clew.cli.screen import Page, line
 
 if TYPE_CHECKING:
-    from clew.types import Connection, GraphPath, Matches, MatchRow, PathStep
+    from clew.types import Connection, GraphPath, Matches, MatchRow, Neighbour, Neighbourhood, PathStep
 
 LINK_MARKS = 8  # brackets of a link around a name
 
@@ -77,3 +77,41 @@ def _row(row: MatchRow) -> list[tuple[str, str]]:
     for one in row.steps:
         pieces += [(f" — {line(one.words)} → ", DIM), (line(one.end.name), NAME)]
     return pieces
+
+
+def neighbourhood(page: Page, found: Neighbourhood) -> None:
+    """What is around a node: by hops, then what shares its tags, then its thread."""
+    page.add((line(found.start.node.name), NAME), (f"  {line(found.start.exactly)}", DIM))
+    for hops, count in enumerate(found.found, 1):
+        listed = [one for one in found.neighbours if one.hops == hops]
+        page.gap()
+        away = "1 hop away" if hops == 1 else f"{hops} hops away"
+        page.add((away, NAME), (f"  {count:,}" if count else "  nothing", DIM))
+        for one in listed:
+            page.add(*_neighbour(one), indent=2)
+        if count > len(listed):
+            page.add((f"… and {count - len(listed):,} more (-k lists more)", DIM), indent=2)
+    if found.sharing:
+        page.gap()
+        page.add(("Tags in common", NAME))
+    for shared in found.sharing:
+        tags = ", ".join(f"#{line(tag.name)}" for tag in shared.tags)
+        page.add((line(shared.node.name), NAME), (f"  {tags}", DIM), indent=2)
+    if found.thread:
+        page.gap()
+        page.add(("Thread", NAME))
+    for reply in found.thread:
+        here = reply.node.node == found.start.node.node
+        page.add((line(reply.node.name), NAME if here else ""), indent=2 + 2 * reply.depth)
+    if found.start.others:
+        page.gap()
+        also_named(page, found.start)
+
+
+def _neighbour(found: Neighbour) -> list[tuple[str, str]]:
+    """The edges that lead to a neighbour, and the place that states the last one."""
+    pieces: list[tuple[str, str]] = []
+    for one in found.steps:
+        pieces += [(f"{line(one.words)} ", DIM), (line(one.end.name), NAME), (" ", "")]
+    evidence = found.steps[-1].view.evidence
+    return [*pieces, (f" {place(evidence[0])}" if evidence else "", PLACE)]

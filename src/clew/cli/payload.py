@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Hit,
         Matches,
         Named,
+        Neighbourhood,
         Node,
         NodeCard,
         PathStep,
@@ -181,6 +182,34 @@ def connection(value: Connection) -> dict[str, Any]:
         "start": named(value.start),
         "end": named(value.end),
         "paths": [graph_path(one) for one in value.paths],
+    }
+
+
+def neighbourhood(value: Neighbourhood) -> dict[str, Any]:
+    return {
+        "start": named(value.start),
+        "hops": value.hops,
+        "found": list(value.found),
+        "neighbours": [
+            {"node": node(one.node), "hops": one.hops, "steps": [path_step(step) for step in one.steps]}
+            for one in value.neighbours
+        ],
+        "sharing": [
+            {
+                "node": node(one.node),
+                "tags": [node(tag) for tag in one.tags],
+                "weight": _number(one.weight),
+            }
+            for one in value.sharing
+        ],
+        "thread": [
+            {
+                "node": node(one.node),
+                "depth": one.depth,
+                "edge": edge(one.step.view) if one.step is not None else None,
+            }
+            for one in value.thread
+        ],
     }
 
 

@@ -92,15 +92,6 @@ def show(name: str, given: Path | None, as_json: bool) -> None:
     send_page(render.card, found, taken)
 
 
-def related(name: str, k: int, given: Path | None, as_json: bool) -> None:
-    with opened(given) as index:
-        found = index.related(name, k)
-    if as_json:
-        write_json("related", {"name": name, "related": [payload.related(one) for one in found]})
-        return
-    send_page(render.related, found)
-
-
 def communities(level: int | None, given: Path | None, as_json: bool) -> None:
     with opened(given) as index:
         found = index.communities(level)

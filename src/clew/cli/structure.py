@@ -6,10 +6,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clew.cli import graph_pages, payload
+from clew.cli import graph_pages, payload, render
 from clew.cli.find import find_index
 from clew.cli.reading import opened, send_page, settings_for
 from clew.cli.screen import write_json
+
+
+def related(name: str, k: int, hops: int, given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        if not hops:
+            found = index.related(name, k)
+        else:
+            around = index.neighbourhood(name, hops, k)
+    if as_json:
+        shown = payload.neighbourhood(around) if hops else {"related": list(map(payload.related, found))}
+        write_json("related", {"name": name, **shown})
+    elif hops:
+        send_page(graph_pages.neighbourhood, around)
+    else:
+        send_page(render.related, found)
 
 
 def path(a: str, b: str, k: int, max_steps: int, given: Path | None, as_json: bool) -> None:

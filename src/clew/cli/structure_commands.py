@@ -14,8 +14,28 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag o
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the application."""
+    app.command()(related)
     app.command()(path)
     app.command()(match)
+
+
+def related(
+    name: Name,
+    k: Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many (for each hop).")] = 10,
+    hops: Annotated[
+        int, typer.Option("--hops", metavar="N", min=0, max=6, help="By hops: what is within so many edges.")
+    ] = 0,
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what is nearest to a name in the graph.
+
+    With --hops it is listed by its distance in edges, with the edges that lead there; then what has the same
+    tags, and the thread of replies that a note is in.
+    """
+    from clew.cli import structure
+
+    structure.related(name, k, hops, index, as_json)
 
 
 def path(

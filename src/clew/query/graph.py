@@ -85,6 +85,11 @@ class Graph:
                 found[int(self.kind[part[0]])].append(part)
         return [np.concatenate(part) if part else np.empty(0, dtype=np.int32) for part in found]
 
+    def code(self, kind: str) -> int | None:
+        """Return a kind's code, None where the index has no such edge."""
+        at = self.kinds.index(kind) if kind in self.kinds else -1
+        return at if at >= 0 and len(self.edges_of(at)) else None
+
     def edges_of(self, kind: int) -> Ints:
         """Return the positions of a kind's edges, ascending."""
         return self._by_kind[kind]

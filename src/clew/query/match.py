@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.errors import NotFound, UsageError
 from clew.query.graph import Graph
+from clew.query.limits import Limits, Mask
 from clew.query.naming import find
 from clew.query.paths import tell
 from clew.query.pattern import EdgePattern, NodePattern, Pattern, parse, wrong
@@ -25,15 +25,6 @@ from clew.types import Longs, Matches, MatchRow
 
 NODE_WORDS = ("note", "document", "entity", "person", "tag")
 BLOCK = 512  # rows that are put together at once
-Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What rows may hold: nodes (N,) and edges (E,), or all."""
-
-    nodes: Mask | None = None
-    edges: Mask | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from clew.errors import NotFound, PatternError, UsageError
-from clew.query.match import Limits, rows_of
+from clew.query.limits import Limits
+from clew.query.match import rows_of
 from clew.query.pattern import EdgePattern, parse
 from graphs import KINDS, random_graph
 
