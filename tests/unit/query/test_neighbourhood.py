@@ -93,6 +93,6 @@ def test_neighbours_of_a_note_have_their_edges_and_places(index):
         assert (one.steps[0].start.name, one.steps[-1].end) == ("Soil", one.node)
         assert all(step.view.evidence for step in one.steps)
     assert sum(found.found) == len(found.neighbours)
-    few = index.neighbourhood("Soil", 2, 2)
-    assert few.found == found.found
-    assert [one.hops for one in few.neighbours] == [1, 1, 2, 2]
+    every, few = (index.neighbourhood("Mulch", 2, limit) for limit in (100, 1))
+    assert few.found == every.found
+    assert [one.hops for one in few.neighbours] == [1, 2]
