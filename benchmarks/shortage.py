@@ -28,6 +28,8 @@ KEPT = LEFT | {"cache.sqlite-wal", "cache.sqlite-shm"}
 EXIT_UNWRITABLE = 5
 MEGABYTE = 1 << 20
 NOBODY = 65534
+# Said by the C library (exit code 127) and by OpenBLAS (1) before they end the process.
+ABORTS = ("cannot allocate memory for thread-local data: ABORT", "OpenBLAS error: Memory allocation")
 KINDS = ("file size", "tmpfs", "memory", "read-only")
 
 
@@ -84,7 +86,7 @@ class Case:
     def faults(self, outcome: Outcome, kind: str) -> list[str]:
         """Return what is wrong after the update, and after one without a limit."""
         found = []
-        killed = outcome.code < 0 and kind == "memory"
+        killed = kind == "memory" and _killed(outcome)
         if outcome.code and not killed and not _told(outcome, kind):
             found.append(f"it ended with {outcome.code}: {outcome.said[-600:]}")
         if outcome.code and self.index.read_bytes() != self.before:
@@ -120,8 +122,13 @@ def _told(outcome: Outcome, kind: str) -> bool:
     return outcome.code == EXIT_UNWRITABLE and clear and all(word in said for word in words)
 
 
+def _killed(outcome: Outcome) -> bool:
+    """Tell whether the system, or a library that found no memory, ended the process."""
+    return outcome.code < 0 or any(words in outcome.said for words in ABORTS)
+
+
 def _ending(outcome: Outcome) -> str:
-    if outcome.code < 0:
+    if _killed(outcome):
         return "killed"
     return "updated" if outcome.code == 0 else f"exit code {outcome.code}"
 

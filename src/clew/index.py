@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from clew import registry
 from clew.calls.make import Callers, make_callers
 from clew.errors import (
+    ClewError,
     IndexMismatch,
     NoIndex,
     OptionError,
@@ -27,6 +28,7 @@ from clew.inputs import default_path, open_sources, sources_of
 from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions, LlmOptions
 from clew.ports import Cache, ChatModel, Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
+from clew.room import INDEXING, lacks_memory, need
 from clew.types import (
     Answer,
     BuildResult,
@@ -394,10 +396,15 @@ class Index:
 
 @contextmanager
 def _enough_memory(goal: Path) -> Iterator[None]:
-    """Turn a MemoryError of any stage into a PublishError."""
+    """Turn a lack of memory that any stage tells of into a PublishError."""
     try:
+        need(INDEXING)
         yield
-    except MemoryError as error:
+    except ClewError:
+        raise
+    except Exception as error:
+        if not lacks_memory(error):
+            raise
         remedy = "Close other programs, or index fewer notes. An index that is there is whole"
         raise PublishError(str(goal), "there isn't enough memory to make it", remedy) from error
 

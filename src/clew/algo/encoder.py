@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from clew.room import lacks_memory
 from clew.types import Floats, Longs
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 Pooling = Literal["mean", "cls"]
 INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
-NO_MEMORY = ("Failed to allocate memory", "bad allocation", "bad_alloc")  # in a text of ONNX Runtime
 QUIET = 3  # ONNX Runtime's log level: errors only; its warnings speak of graph internals
 
 
@@ -89,7 +89,7 @@ def _memory_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if any(words in str(error) for words in NO_MEMORY):
+        if lacks_memory(error):
             raise MemoryError(str(error)) from error
         raise
 

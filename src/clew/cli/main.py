@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from clew.cli.screen import EXIT_BROKEN_PIPE, ReaderGone, clean, prepare_streams, say
-from clew.errors import ClewError, UsageError
+from clew.errors import ClewError, PublishError, UsageError
+from clew.room import INDEXING, READING, lacks_memory, need
 
 EXIT_UNEXPECTED = 1
 EXIT_USAGE = 2
@@ -38,14 +39,12 @@ def run(arguments: Sequence[str]) -> int:
             _traceback()
         say(f"clew: {clean(str(error))}", "red")
         return error.exit_code
-    except MemoryError:
-        if debug:
-            _traceback()
-        say("clew: there isn't enough memory. Close other programs, then try again.", "red")
-        return EXIT_UNEXPECTED
     except Exception as error:
         if debug:
             _traceback()
+        if lacks_memory(error):
+            say("clew: there isn't enough memory. Close other programs, then try again.", "red")
+            return EXIT_UNEXPECTED
         message = _usage(error)
         if message:
             say(message, "red")
@@ -68,7 +67,22 @@ def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
     return kept + args[end:], debug
 
 
+def _need_room(args: Sequence[str]) -> None:
+    """Raise MemoryError, or PublishError for `clew index`, if there is no memory for a command's libraries."""
+    if not args or args[0].startswith("-") or not {"-h", "--help"}.isdisjoint(args):
+        return
+    indexes = args[0] == "index"
+    try:
+        need(INDEXING if indexes else READING)
+    except MemoryError as error:
+        if not indexes:
+            raise
+        remedy = "Close other programs, or raise the limit. An index that is there is whole"
+        raise PublishError("index", "there isn't enough memory to begin", remedy) from error
+
+
 def _invoke(args: list[str]) -> int:
+    _need_room(args)
     import typer
 
     from clew.cli.app import app

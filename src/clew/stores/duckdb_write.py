@@ -17,6 +17,7 @@ import duckdb
 from numpy.typing import NDArray
 
 from clew.errors import PublishError
+from clew.room import lacks_memory
 from clew.stores.columns import (
     Columns,
     ContentHash,
@@ -193,7 +194,7 @@ def _explain(path: Path, error: Exception) -> PublishError:
         return PublishError(
             str(path), f"the disk is full ({text})", f"Free some space, then index again. {kept}"
         )
-    if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
+    if isinstance(error, duckdb.OutOfMemoryException) or lacks_memory(error):
         return PublishError(str(path), "not enough memory", f"Close other programs, then index again. {kept}")
     return PublishError(str(path), f"it can't be written ({text})", _elsewhere(kept))
 
