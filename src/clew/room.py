@@ -18,7 +18,7 @@ READING = ("numpy", "duckdb")
 INDEXING = tuple(LIBRARIES)
 MEGABYTE = 1 << 20
 
-# What those who don't raise MemoryError say: the system's loader, Python's threads, C++, ONNX Runtime, DuckDB.
+# What is said instead of MemoryError by the system's loader, Python's threads, C++, ONNX Runtime, DuckDB.
 WORDS = (
     "failed to map segment",
     "cannot allocate memory",

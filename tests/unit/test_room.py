@@ -19,7 +19,7 @@ from clew.room import INDEXING, lacks_memory, need
         OSError(errno.ENOMEM, "Cannot allocate memory"),
         ImportError("libscipy_openblas.so: failed to map segment from shared object"),
         ImportError(
-            "numpy: it failed\nOriginal error was: lib.so: cannot allocate memory in static TLS block"
+            "numpy failed\nOriginal error was: lib.so: cannot allocate memory in static TLS block"
         ),
         RuntimeError("can't start new thread"),
         RuntimeError("std::bad_alloc"),

@@ -68,7 +68,7 @@ def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _need_room(args: Sequence[str]) -> None:
-    """Raise MemoryError, or PublishError for `clew index`, if there is no memory for a command's libraries."""
+    """Raise MemoryError, or PublishError for `clew index`, if there is no room for a command's libraries."""
     if not args or args[0].startswith("-") or not {"-h", "--help"}.isdisjoint(args):
         return
     indexes = args[0] == "index"
