@@ -107,7 +107,26 @@ BUILT_IN: dict[str, tuple[Plugin, ...]] = {
             "A sentence-embedding model in a folder with model.onnx and tokenizer.json: onnx:FOLDER",
         ),
     ),
-    "llms": (),
+    "llms": (
+        Plugin(
+            "ollama",
+            "clew.llms.ollama:make",
+            "A model of Ollama, on this machine or at OLLAMA_HOST: ollama:MODEL; extra `llm`",
+            extra="llm",
+        ),
+        Plugin(
+            "openai",
+            "clew.llms.openai:make",
+            "An OpenAI-compatible endpoint: openai:MODEL or http://HOST/v1#MODEL; extra `llm`",
+            extra="llm",
+        ),
+        Plugin(
+            "gguf",
+            "clew.llms.gguf:make",
+            "A model in a GGUF file, run by Clew itself: gguf:FILE or gguf:PACKAGE; extra `gguf`",
+            extra="gguf",
+        ),
+    ),
     "stores": (Plugin("duckdb", "clew.stores.duckdb:make", "One DuckDB file, and a SQLite cache beside it"),),
     "modes": (
         Plugin("basic", "clew.query.modes.basic:make", "Hybrid search alone: words and vectors"),
