@@ -25,7 +25,7 @@ from clew.errors import (
 )
 from clew.ingest.origins import describe, lost, origins
 from clew.inputs import default_path, open_sources, sources_of
-from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions, LlmOptions
+from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions, LlmOptions, check_choices
 from clew.ports import Cache, ChatModel, Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.room import INDEXING, lacks_memory, need
@@ -133,7 +133,9 @@ class Index:
         rebuild: bool,
     ) -> Self:
         from clew.ingest.build import build  # 0.4 s of imports that asking doesn't need
+        from clew.ingest.consult import make_model
 
+        check_choices(options)
         store: Store = registry.load("stores", DEFAULT_STORE)()
         sources = open_sources(paths, options)
         _spare_sources(store, goal, sources, progress, named=named)
@@ -144,6 +146,7 @@ class Index:
             cache = store.cache(cache_path(goal))
             try:
                 callers = _make_callers(llm, cache)
+                model = make_model(options, callers, _prompts(llm))
                 result = build(
                     sources,
                     goal,
@@ -154,7 +157,7 @@ class Index:
                     tokenizer=sizing.tokenizer,
                     window=sizing.window,
                     extractors=extractors,
-                    callers=callers,
+                    model=model,
                     progress=progress,
                     rebuild=rebuild,
                 )
@@ -413,6 +416,11 @@ def _make_callers(llm: LlmOptions | ChatModel | None, cache: Cache) -> Callers |
     if llm is None or isinstance(llm, LlmOptions):
         return make_callers(llm, cache) if llm is not None else None
     return make_callers(LlmOptions(), cache, model=llm)
+
+
+def _prompts(llm: LlmOptions | ChatModel | None) -> str:
+    """Return the folder of prompts that take the place of Clew's, empty for none."""
+    return llm.prompts if isinstance(llm, LlmOptions) else ""
 
 
 def _prepare_embedder(engine: IndexEngine) -> None:

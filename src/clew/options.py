@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
+
+from clew.errors import OptionError
 
 if TYPE_CHECKING:
     from clew.types import OptionChange
@@ -16,9 +18,23 @@ FILE = "index.duckdb"
 PREFIX = "CLEW_"  # of environment variables
 
 # Flags are short where that is clear: `--include`, not `--source-include`. These keep their section.
-_SECTION_IN_FLAG = {"chunk.size", "community", "llm.concurrency", "llm.timeout", "llm.retries", "llm.window"}
+_SECTION_IN_FLAG = {
+    "chunk.size",
+    "community",
+    "extract.tokens",
+    "report.tokens",
+    "llm.concurrency",
+    "llm.timeout",
+    "llm.retries",
+    "llm.window",
+}
 # These have a name of their own on the command line and in the environment.
-_NAMES = {"llm.model": "llm", "llm.rating_model": "rating_llm"}
+_NAMES = {
+    "extract.method": "extract",
+    "report.method": "reports",
+    "llm.model": "llm",
+    "llm.rating_model": "rating_llm",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +112,82 @@ class CommunityOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtractOptions:
+    """What a language model (`--llm`) adds to the graph."""
+
+    method: str = field(
+        default="none",
+        metadata={
+            "help": "What a language model is asked: none; types: the types and descriptions of what was "
+            "found without it, dozens a call; llm: what each passage names and relates.",
+            "choices": ("none", "types", "llm"),
+        },
+    )
+    entity_types: tuple[str, ...] = field(
+        default=(
+            "person",
+            "organisation",
+            "place",
+            "event",
+            "work",
+            "object",
+            "concept",
+        ),
+        metadata={
+            "help": "Types of entities to look for; a model may use others.",
+            "metavar": "TYPE",
+        },
+    )
+    gleaning: int = field(
+        default=0,
+        metadata={
+            "help": "How often the model is asked what it has missed in a passage. Each time costs more "
+            "than the first question.",
+            "low": 0,
+            "high": 5,
+        },
+    )
+    tokens: int = field(
+        default=800,
+        metadata={
+            "help": "Most tokens of a note that one question shows; the fewer, the more is found and the "
+            "more it costs.",
+            "low": 50,
+            "high": 32768,
+        },
+    )
+    types_most: int = field(
+        default=1000,
+        metadata={
+            "help": "How many names `--extract types` asks about, most important first; 0: all.",
+            "low": 0,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """Who writes the reports on communities."""
+
+    method: str = field(
+        default="extractive",
+        metadata={
+            "help": "extractive: sentences of the notes; llm: a language model writes, and cites a statement "
+            "of the notes for each finding.",
+            "choices": ("extractive", "llm"),
+        },
+    )
+    tokens: int = field(
+        default=2000,
+        metadata={
+            "help": "Most tokens of statements that a report is written from.",
+            "low": 100,
+            "high": 100000,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class IndexOptions:
     """All that decides what an index holds."""
 
@@ -103,6 +195,8 @@ class IndexOptions:
     chunk: ChunkOptions = ChunkOptions()
     embed: EmbedOptions = EmbedOptions()
     community: CommunityOptions = CommunityOptions()
+    extract: ExtractOptions = ExtractOptions()
+    report: ReportOptions = ReportOptions()
     language: str = field(
         default="auto",
         metadata={"help": "Language of the notes (ISO 639-1), or auto to detect it per document."},
@@ -189,6 +283,13 @@ class LlmOptions:
             "metavar": "PRICE",
         },
     )
+    prompts: str = field(
+        default="",
+        metadata={
+            "help": "Folder of prompts that take the place of Clew's (`clew prompts`); empty: Clew's own.",
+            "metavar": "FOLDER",
+        },
+    )
     window: int = field(
         default=0,
         metadata={"help": "Tokens of prompt and reply that a model takes; 0: as the model says.", "low": 0},
@@ -226,6 +327,24 @@ def flag_of(key: str) -> str:
     if key in _SECTION_IN_FLAG or section in _SECTION_IN_FLAG:
         name = f"{section}-{name}"
     return ("-" if len(name) == 1 else "--") + name.replace("_", "-")
+
+
+def one_of(choices: Sequence[str]) -> str:
+    """Return choices as a sentence has them: "a, b or c"."""
+    return " or ".join(filter(None, [", ".join(choices[:-1]), choices[-1]]))
+
+
+def check_choices(options: Any, prefix: str = "") -> None:
+    """Raise OptionError for a value that isn't one of its option's choices."""
+
+    for item in fields(options):
+        value = getattr(options, item.name)
+        choices = item.metadata.get("choices")
+        if is_dataclass(value):
+            check_choices(value, f"{prefix}{item.name}.")
+        elif choices and value not in choices:
+            flag = flag_of(prefix + item.name)
+            raise OptionError(flag, f"{value!r} is none of its values", f"Give {one_of(choices)}.")
 
 
 def variable_of(key: str) -> str:

@@ -26,6 +26,7 @@ from clew.options import (
     SearchOptions,
     WhoOptions,
     flag_of,
+    one_of,
     variable_of,
 )
 
@@ -51,8 +52,8 @@ _KIND_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One option: its key (``section.field``), kind, default, help, range (inclusive; None: open), and what
-    stands for a value in help (empty: that of its kind)."""
+    """One option: its key (``section.field``), kind, default, help, range (inclusive; None: open), what
+    stands for a value in help (empty: that of its kind), and the values that it may have (empty: any)."""
 
     key: str
     kind: Kind
@@ -61,6 +62,7 @@ class Setting:
     low: float | None
     high: float | None
     metavar: str = ""
+    choices: tuple[str, ...] = ()
 
     @property
     def variable(self) -> str:
@@ -145,6 +147,7 @@ def _collect(prefix: str, options: type[Any], found: dict[str, Setting]) -> None
             item.metadata.get("low"),
             item.metadata.get("high"),
             str(item.metadata.get("metavar", "")),
+            tuple(item.metadata.get("choices", ())),
         )
 
 
@@ -269,6 +272,8 @@ def _check(setting: Setting, value: Any, thing: str) -> Any:
         ):
             raise OptionError(thing, f"{value} is out of range", _range(setting))
         return float(value) if setting.kind == "float" else value
+    if setting.choices and value not in setting.choices:
+        raise OptionError(thing, f"{value!r} is none of its values", f"Give {one_of(setting.choices)}.")
     return tuple(value) if setting.kind == "list" else value
 
 

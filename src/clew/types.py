@@ -655,9 +655,12 @@ class BuildResult:
     """What a build did: counts, seconds by stage, and the problems to list. ``unchanged``: nothing was to
     be done, since the index had been made from just this. ``changes`` are the options that the index there
     was made with otherwise, ``reach`` the stages that do something anew for that: ``files``, ``parse``,
-    ``embed``, ``communities``. ``work`` counts the documents that are new, edited, moved,
-    removed and unchanged since the index there was made, those parsed and the vectors embedded now, and the
-    vectors reused."""
+    ``embed``, ``communities``, ``extract``, ``reports``. ``work`` counts the documents that are new, edited,
+    moved, removed and unchanged since the index there was made, those parsed and the vectors embedded now,
+    and the vectors reused; with a language model also what it named and related, and what was dropped
+    because the notes don't say it. ``left`` tells by stage (``extract``, ``types``, ``report``) what a spent
+    budget has left to do: ``items``, ``calls``, ``prompt_tokens``, ``reply_tokens``; ``costs`` what calls to
+    a model took."""
 
     index: str
     counts: Mapping[str, int]
@@ -669,6 +672,8 @@ class BuildResult:
     changes: tuple[OptionChange, ...] = ()
     reach: tuple[str, ...] = ()
     work: Mapping[str, int] = field(default_factory=dict)
+    left: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    costs: tuple[Cost, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

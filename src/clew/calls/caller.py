@@ -9,7 +9,7 @@ from dataclasses import replace
 from threading import Event
 from typing import Any
 
-from clew.calls.budget import Budget, Price
+from clew.calls.budget import Amount, Budget, Price
 from clew.calls.clock import Chance, Clock, SystemClock, make_chance
 from clew.calls.keep import decode_reply, encode_reply, key_of
 from clew.calls.ledger import Ledger
@@ -48,8 +48,8 @@ class ModelCaller:
         """``budget`` and ``ledger`` may be shared with other callers, ``price`` is the model's. Raises
         OptionError if the budget is money and the model's price isn't known."""
         self.model = model
-        self._options = options if options is not None else LlmOptions()
-        self._cache = cache
+        self.options = options if options is not None else LlmOptions()
+        self.cache = cache
         self._budget = budget if budget is not None else Budget(None)
         self._price = price
         self.ledger = ledger if ledger is not None else Ledger(cache)
@@ -57,14 +57,14 @@ class ModelCaller:
         self._chance = chance if chance is not None else make_chance()
         self._stop = Event()
         self._limits = Limits(
-            self._options.concurrency,
-            self._options.requests_per_minute,
-            self._options.tokens_per_minute,
+            self.options.concurrency,
+            self.options.requests_per_minute,
+            self.options.tokens_per_minute,
             self._clock,
         )
         if self._budget.unit == "money" and price is None:
             raise OptionError(
-                f"--budget {self._options.budget}",
+                f"--budget {self.options.budget}",
                 f"what {model.name} costs isn't known",
                 f"Add --price '{model.name}=PROMPT/REPLY' (money for a million tokens), or give a budget in "
                 "tokens",
@@ -142,7 +142,7 @@ class ModelCaller:
             except ProviderError as error:
                 return error
 
-        yield from in_parallel(one, requests, self._options.concurrency)
+        yield from in_parallel(one, requests, self.options.concurrency)
 
     def saved(self, name: str, *, used: int, instead: int) -> None:
         """Record what was done with fewer tokens than the plain way takes."""
@@ -155,7 +155,7 @@ class ModelCaller:
     # --- kept replies ---
 
     def _kept(self, key: str, stage: str) -> ChatReply | None:
-        found = self._cache.replies([key]).get(key) if self._cache is not None else None
+        found = self.cache.replies([key]).get(key) if self.cache is not None else None
         if found is None:
             return None
         try:
@@ -173,8 +173,8 @@ class ModelCaller:
         return reply
 
     def _keep(self, key: str, reply: ChatReply) -> None:
-        if self._cache is not None:
-            self._cache.put_replies({key: encode_reply(reply)})
+        if self.cache is not None:
+            self.cache.put_replies({key: encode_reply(reply)})
 
     # --- calls ---
 
@@ -240,7 +240,7 @@ class ModelCaller:
                 shown = answer.show(piece)
                 if shown:
                     yield shown
-                if length > most or self._clock.now() - begin > self._options.timeout:
+                if length > most or self._clock.now() - begin > self.options.timeout:
                     break
         except ProviderError as error:
             self._spend_failed(error, stage, self._so_far(estimate, begun), used, begin)
@@ -275,7 +275,7 @@ class ModelCaller:
 
     def _rest(self, error: ProviderBusy, attempt: int) -> None:
         """Wait before the next attempt. Raises ProviderError if there shall be none."""
-        if attempt >= self._options.retries:
+        if attempt >= self.options.retries:
             times = f", {attempt + 1} times" if attempt else ""
             raise ProviderError(error.thing, f"{error.reason}{times}", error.remedy) from error
         if error.after is not None and error.after > PATIENCE:
@@ -336,6 +336,13 @@ class ModelCaller:
 
     def _count(self, stage: str, **what: Any) -> None:
         self.ledger.add(Cost(stage, self.model.name, **what))
+
+
+def kept_only(caller: ModelCaller) -> ModelCaller:
+    """Return a caller that gives what replies were kept of the same model, and calls nobody: BudgetSpent is
+    its answer to all else. What it gives is in no ledger."""
+    nothing = Budget(Amount(0, "tokens"))
+    return ModelCaller(caller.model, caller.options, cache=caller.cache, budget=nothing, ledger=Ledger())
 
 
 def _refuse_nothing(name: str, request: ChatRequest, reply: ChatReply) -> None:

@@ -92,7 +92,7 @@ def demo(
 
 
 @app.command()
-@settings_options("", "source", "chunk", "embed", "community", "llm")
+@settings_options("", "source", "chunk", "embed", "community", "extract", "report", "llm")
 def index(
     paths: Annotated[
         list[Path],

@@ -77,6 +77,8 @@ def _parameter(setting: Setting) -> inspect.Parameter:
 def _metavar(setting: Setting) -> str:
     if setting.metavar:
         return setting.metavar
+    if setting.choices:
+        return "|".join(setting.choices)
     if setting.kind == "list":
         return "PATTERN"
     return {"int": "N", "float": "X", "str": "NAME"}.get(setting.kind, "VALUE")

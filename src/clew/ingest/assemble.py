@@ -176,7 +176,7 @@ def _edges(graph: Graph) -> Table:
         "source": graph.edge_source,
         "target": graph.edge_target,
         "weight": graph.edge_weight,
-        "phrase": [""] * len(graph.edge_kind),
+        "phrase": graph.edge_phrase,
         "created_at": graph.edge_time,
     }
 

@@ -1,6 +1,7 @@
 """The recipe of indexing, to be read from top to bottom.
 
 scan → parse, chunk → gather → extract, resolve, link → communities → reports → publish → embed → publish
+→ (with a language model) consult → publish
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from clew import __version__
-from clew.calls.make import Callers
 from clew.errors import IndexFileError
 from clew.ingest.analyse import analyse, dependence
 from clew.ingest.assemble import assemble
 from clew.ingest.changes import count_changes
 from clew.ingest.communities import partition
+from clew.ingest.consult import Model, consult
 from clew.ingest.embed import dense_text, embed_chunks, language_note
 from clew.ingest.gather import gather
 from clew.ingest.graph import extract_graph
@@ -69,6 +70,22 @@ class _Clock:
         self._name = ""
 
 
+@dataclass(slots=True)
+class _Staged:
+    """A Progress whose stages are timed by the clock."""
+
+    clock: _Clock
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        self.clock.stage(name, total)
+
+    def advance(self, n: int = 1) -> None:
+        self.clock.progress.advance(n)
+
+    def note(self, text: str) -> None:
+        self.clock.progress.note(text)
+
+
 @contextmanager
 def _without_gc() -> Iterator[None]:
     """Pause the cycle collector: the stages make millions of objects and next to no cycles, and
@@ -95,10 +112,11 @@ def build(
     window: int,
     extractors: Sequence[Extractor],
     progress: Progress,
-    callers: Callers | None = None,
+    model: Model | None = None,
     rebuild: bool = False,
 ) -> BuildResult:
-    """Index the sources and publish at ``path``, first without vectors, then with them.
+    """Index the sources and publish at ``path``, first without vectors, then with them, then with what a
+    ``model`` adds.
 
     ``tokenizer`` and ``window`` size the chunks; they are the embedder's, or the default one's
     where ``embedder`` is None. Where the index was made from just this, there is nothing to do but to say
@@ -108,14 +126,15 @@ def build(
     clock = _Clock(progress)
     clock.stage("scan")
     raws, problems = scan(sources)
-    made = fingerprint(raws, recorded(options), tokenizer, window, extractors, embedder)
+    asks = model.record(options) if model is not None else None
+    made = fingerprint(raws, recorded(options), tokenizer, window, extractors, embedder, asks)
     imprint, places = store.imprint(path), origins(sources)
     record = unchanged(imprint, made, places)
     if imprint is not None and record is not None and not rebuild:
         clock.stop()
         return _as_it_was(path, record, imprint.meta, problems, embedder, clock.seconds)
     analysis = dependence(options, tokenizer, window, extractors)
-    changes, reach, line = tell(imprint, options, analysis, embedder)
+    changes, reach, line = tell(imprint, options, analysis, embedder, asks)
     if line:
         progress.note(line)
     there = _published(store, path)
@@ -129,26 +148,28 @@ def build(
     del raws, analyses  # as below: the memory of each stage is needed by the next
     graph = extract_graph(corpus, progress)
     clock.stage("terms")
-    postings, token_terms = index_terms(corpus)
+    terms = index_terms(corpus)
     clock.stage("communities")
     communities = partition(corpus, graph, options.community)
     reports = summarise(corpus, graph, communities)
     clock.stage("publish")
-    artifact = assemble(
-        corpus, graph, communities, reports, postings, token_terms, _meta(corpus, options, analysis)
-    )
-    artifact = replace(artifact, sources=places)
+    meta = _meta(corpus, options, analysis)
+    artifact = replace(assemble(corpus, graph, communities, reports, *terms, meta), sources=places)
     languages, size = _languages(corpus), sum(document.size for document in corpus.documents)
     texts = _dense_texts(corpus) if embedder is not None else []
-    del corpus, graph, communities, reports, postings, token_terms
+    if model is None:
+        del corpus, graph, communities, reports, terms
     embeds = bool(texts)
-    if not embeds:
+    if not embeds and model is None:
         artifact = _with_record(artifact, made, size, failed)
-    # An index with this embedder's vectors answers better until the new one is whole than a new one without.
-    if not embeds or embedder is None or there.embedder != embedder.name:
+    # What is there with this embedder's vectors or this model's graph answers better until the new one is
+    # whole than a new one without.
+    has_vectors = embeds and embedder is not None and there.embedder == embedder.name
+    has_model = asks is not None and there.model == asks["model"]
+    if not has_vectors and not has_model:
         store.publish(path, artifact)
-        if embeds:
-            progress.note("Published without vectors: questions can be asked now, while embedding goes on.")
+        if embeds or model is not None:
+            progress.note(_early(embeds, model))
     notes: list[str] = []
     if embedder is not None and embeds:
         notes += language_note(languages, embedder)
@@ -160,8 +181,29 @@ def build(
             arrays={**artifact.arrays, "dense.chunk": vectors[0], "dense.vectors": vectors[1]},
             meta={**artifact.meta, "embedder": embedder.name, "dimension": embedder.dimension},
         )
-        artifact = _with_record(artifact, made, size, failed)
-        store.publish(path, artifact)
+        if model is None:
+            artifact = _with_record(artifact, made, size, failed)
+        if not has_model:
+            store.publish(path, artifact)
+    found = None
+    if model is not None:
+        # Kept replies are free: where much is new, what hasn't changed needn't wait for it.
+        for caller in (model.kept, model.caller) if has_model else (model.caller,):
+            found = consult(corpus, graph, communities, reports, options, model, caller, _Staged(clock))
+            clock.stage("publish")
+            meta = {**artifact.meta, "model": asks}
+            whole = assemble(corpus, found.graph, found.communities, found.reports, *terms, meta)
+            artifact = replace(whole, sources=places, arrays={**artifact.arrays, **whole.arrays})
+            # What failed or is left to do is asked again by the next build, even if nothing has changed.
+            artifact = _with_record(artifact, made if found.complete else "", size, failed)
+            store.publish(path, artifact)
+            if not found.left:
+                break
+            if caller is model.kept:
+                progress.note(f"Published with what {caller.model.name} has said before; now it is asked.")
+    if found is not None:
+        problems, notes = [*problems, *found.problems], [*notes, *found.notes]
+        work.update(found.work)
     clock.stop()
     counts = _counts(artifact, size)
     return BuildResult(
@@ -174,6 +216,21 @@ def build(
         changes=changes,
         reach=reach,
         work=dict(work),
+        left={stage: asdict(one) for stage, one in found.left.items()} if found is not None else {},
+        costs=tuple(model.costs()) if model is not None else (),
+    )
+
+
+def _early(embeds: bool, model: Model | None) -> str:
+    """Say what an index lacks that is published before all is done."""
+    lacks = ["vectors"] if embeds else []
+    doing = ["embedding goes on"] if embeds else []
+    if model is not None:
+        name = model.caller.model.name
+        lacks.append(f"what {name} adds")
+        doing.append(f"{name} is asked")
+    return (
+        f"Published without {' and '.join(lacks)}: questions can be asked now, while {' and '.join(doing)}."
     )
 
 
@@ -212,6 +269,7 @@ class _Published:
 
     contents: Mapping[str, str] = field(default_factory=dict)  # hashes by key
     embedder: str | None = None  # of its vectors
+    model: str | None = None  # that was asked about it
 
 
 def _published(store: Store, path: Path) -> _Published:
@@ -220,7 +278,9 @@ def _published(store: Store, path: Path) -> _Published:
     except IndexFileError:
         return _Published()
     try:
-        return _Published(reader.contents(), reader.meta.get("embedder"))
+        asked = reader.meta.get("model")
+        model = asked.get("model") if isinstance(asked, Mapping) else None
+        return _Published(reader.contents(), reader.meta.get("embedder"), model)
     except IndexFileError:  # it is damaged, and about to be replaced
         return _Published()
     finally:
@@ -253,6 +313,7 @@ def _meta(corpus: Corpus, options: IndexOptions, analysis: Mapping[str, str]) ->
         "clew_version": __version__,
         "embedder": None,
         "dimension": 0,
+        "model": None,
         "options": recorded(options),
         "analysis": analysis,
         "languages": _languages(corpus),

@@ -5,6 +5,9 @@ links → names → register → dictionary pass → mentions → what to keep �
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 import numpy as np
 
 from clew.ids import make_id
@@ -22,6 +25,7 @@ from clew.ingest.relate import relate
 from clew.ingest.resolve import Register, resolve, spellings
 from clew.ingest.spans import Bools, Line
 from clew.ingest.stated import relations
+from clew.ingest.told import NOTHING, Told, describe, phrases_of, related
 from clew.ingest.topics import find_topics
 from clew.ingest.usual import without_names, without_phrases
 from clew.ingest.variants import add_acronyms, add_variants
@@ -38,8 +42,11 @@ MARKED_SHARE = 0.2
 MOST_A_CHUNK = 3.0  # entities, of any kind, that structure doesn't set apart
 
 
-def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
-    """Return the graph of a corpus: nodes, names, mentions, definitions, edges with evidence."""
+def extract_graph(corpus: Corpus, progress: Progress | None = None, told: Told = NOTHING) -> Graph:
+    """Return the graph of a corpus: nodes, names, mentions, definitions, edges with evidence.
+
+    ``told`` is what a language model has said of it.
+    """
     line = Line(corpus)
     casing = read_casing(line)
     links = resolve_links(corpus)
@@ -47,23 +54,23 @@ def extract_graph(corpus: Corpus, progress: Progress | None = None) -> Graph:
     words = Words(line, casing) if line.size and corpus.n_chunks else None
     topics = find_topics(line, words)
     phrases = without_phrases(line, find_phrases(line, casing, words))
-    register = resolve(line, links, named, topics, phrases)
+    register = resolve(line, links, named, topics, phrases, told)
     add_glosses(register, line)
     add_acronyms(register, line)
     add_variants(register, line, casing)
     names = make_names(spellings(register))
     stated = relations(corpus, register.persons, register.tags)
-    mentions = find_mentions(
-        line, links, stated, register, lambda taken: find_names(line, casing, names, taken)
-    )
+    found = partial(find_names, line, casing, names)
+    mentions = find_mentions(line, links, stated, register, found, told)
     order = _order(register, _kept(line, register, mentions))
     number = np.full(len(register.entries), -1, dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     mentions = mentions.renumber(number)
-    edges = make_edges(relate(line, links, stated, register, number, mentions), max(len(order), 1))
+    statements = relate(line, links, stated, register, number, mentions, told)
+    edges = make_edges(statements, max(len(order), 1))
     if progress is not None:
         progress.advance()
-    return _graph(corpus, register, order, number, mentions, edges)
+    return _graph(corpus, register, order, number, mentions, edges, told)
 
 
 def _worthwhile(line: Line, found: Candidates) -> Candidates:
@@ -107,7 +114,13 @@ def _order(register: Register, keep: Bools) -> Ints:
 
 
 def _graph(
-    corpus: Corpus, register: Register, order: Ints, number: Ints, mentions: Mentions, edges: Edges
+    corpus: Corpus,
+    register: Register,
+    order: Ints,
+    number: Ints,
+    mentions: Mentions,
+    edges: Edges,
+    told: Told,
 ) -> Graph:
     nodes = [register.entries[at] for at in order.tolist()]
     keys = {(at, node.name): node.key for at, node in enumerate(nodes)}
@@ -121,6 +134,7 @@ def _graph(
         if number[at] >= 0
     )
     doc = _ints(node.doc for node in nodes)
+    types, descriptions = describe(register, number, len(nodes), told)
     return Graph(
         kind=tuple(node.kind for node in nodes),
         name=tuple(node.name for node in nodes),
@@ -128,8 +142,8 @@ def _graph(
         node_id=tuple(make_id("node", node.kind, node.key, node.told) for node in nodes),
         doc=doc,
         confidence=np.array([node.sure for node in nodes], dtype=np.float32),
-        type=("",) * len(nodes),
-        description=("",) * len(nodes),
+        type=tuple(types),
+        description=tuple(descriptions),
         node_time=_node_times(corpus, doc, mentions, edges),
         node_rank=pagerank(edges, len(nodes)),
         name_node=_ints(at for at, _ in names),
@@ -147,12 +161,19 @@ def _graph(
         edge_target=edges.target,
         edge_weight=edges.weight,
         edge_time=edges.time,
+        edge_phrase=_phrases(edges, phrases_of(related(register, number, told))),
         evidence_edge=edges.evidence_edge,
         evidence_doc=edges.evidence_doc,
         evidence_chunk=edges.evidence_chunk,
         evidence_start=edges.evidence_start,
         evidence_end=edges.evidence_end,
     )
+
+
+def _phrases(edges: Edges, phrases: Mapping[tuple[int, int], str]) -> tuple[str, ...]:
+    """Return what a model called each edge, empty for those that it didn't tell."""
+    rows = zip(edges.kind, edges.source.tolist(), edges.target.tolist(), strict=True)
+    return tuple(phrases.get((a, b), "") if kind == "related" else "" for kind, a, b in rows)
 
 
 def _node_times(corpus: Corpus, doc: Ints, mentions: Mentions, edges: Edges) -> Longs:

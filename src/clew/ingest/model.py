@@ -90,8 +90,8 @@ class Graph:
     its passages.
 
     ``node_time`` (N,) and ``edge_time`` (E,) are seconds since 1970 (UTC), UNDATED where unknown;
-    ``node_rank`` (N,) is the nodes' PageRank. ``type`` and ``description`` are a language model's, else
-    empty.
+    ``node_rank`` (N,) is the nodes' PageRank. ``type``, ``description`` and
+    ``edge_phrase`` are a language model's, else empty.
     """
 
     kind: tuple[str, ...]
@@ -123,6 +123,7 @@ class Graph:
     edge_target: Ints
     edge_weight: Floats
     edge_time: Longs
+    edge_phrase: tuple[str, ...]
 
     evidence_edge: Ints
     evidence_doc: Ints

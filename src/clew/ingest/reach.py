@@ -9,24 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from clew.options import IndexOptions, changed_options
+from clew.options import IndexOptions, changed_options, flag_of
 from clew.ports import Embedder
 from clew.types import Imprint, OptionChange
 
-Reach = Literal["files", "parse", "embed", "communities"]
+Reach = Literal["files", "parse", "embed", "communities", "extract", "reports"]
 
 
 def tell(
-    imprint: Imprint | None, options: IndexOptions, analysis: Mapping[str, str], embedder: Embedder | None
+    imprint: Imprint | None,
+    options: IndexOptions,
+    analysis: Mapping[str, str],
+    embedder: Embedder | None,
+    asks: Mapping[str, Any] | None = None,
 ) -> tuple[tuple[OptionChange, ...], tuple[Reach, ...], str]:
     """Return the options that the index there was made with otherwise, which stages they reach, and a line
     that says so, empty if none changed and the index is of this schema.
 
-    ``analysis`` is what analyses depend on now (see ``clew.ingest.analyse.dependence``).
+    ``analysis`` is what analyses depend on now (see ``clew.ingest.analyse.dependence``), ``asks`` what is
+    recorded of the language model (``clew.ingest.consult.Model.record``).
     """
     if imprint is None:
         return (), (), ""
-    changes = changed_options(imprint.meta.get("options"), options)
+    changes = (*changed_options(imprint.meta.get("options"), options), *_other_model(imprint, asks))
     older = (
         "" if imprint.readable else f"The index there is of schema {imprint.schema_version}: it is made anew."
     )
@@ -44,15 +49,44 @@ def tell(
         "parse": bool(parsed),
         "embed": other or cut,
         "communities": "community" in sections,
+        "extract": "extract" in sections or bool(sections & {"llm", "prompts"}),
+        "reports": "report" in sections or bool(sections & {"llm", "prompts"}),
     }
+    told["extract"] &= options.extract.method != "none" or "extract.method" in keys
+    told["reports"] &= options.report.method != "extractive" or "report.method" in keys
     reach = tuple(stage for stage, is_reached in told.items() if is_reached)
     shown = ", ".join(f"{one.flag} {_show(one.before)} → {_show(one.after)}" for one in changes)
-    consequence = "; ".join(_consequences(reach, parsed, other, dropped=bool(made and not now)))
+    consequence = "; ".join(_consequences(options, reach, parsed, other, dropped=bool(made and not now)))
     line = f"Options have changed: {shown}. {consequence[0].upper()}{consequence[1:]}."
     return changes, reach, f"{older} {line}".lstrip()
 
 
-def _consequences(reach: tuple[Reach, ...], parsed: list[str], other: bool, dropped: bool) -> Iterator[str]:
+_ASKED = {
+    "none": "what the model named is left out",
+    "types": "types and descriptions are asked for",
+    "llm": "the model is asked about all passages to which it has no kept reply",
+}
+
+
+def _other_model(imprint: Imprint, asks: Mapping[str, Any] | None) -> Iterator[OptionChange]:
+    """Yield the change of the language model, of its prompts, or of how it is used, where there was one."""
+    before = imprint.meta.get("model")
+    if not isinstance(before, Mapping) or asks is None:
+        return
+    if before.get("model") != asks["model"]:
+        yield OptionChange("llm.model", flag_of("llm.model"), before.get("model"), asks["model"])
+    known, now = before.get("prompts"), asks["prompts"]
+    changed = [name for name in now if isinstance(known, Mapping) and known.get(name, now[name]) != now[name]]
+    if changed:
+        names = ", ".join(changed)
+        yield OptionChange(
+            "llm.prompts", flag_of("llm.prompts"), f"other text of {names}", f"new text of {names}"
+        )
+
+
+def _consequences(
+    options: IndexOptions, reach: tuple[Reach, ...], parsed: list[str], other: bool, dropped: bool
+) -> Iterator[str]:
     if "files" in reach:
         yield "files that come in are read, those that go out are dropped"
     if "parse" in reach:
@@ -65,6 +99,11 @@ def _consequences(reach: tuple[Reach, ...], parsed: list[str], other: bool, drop
         yield "communities and reports are made again"
     if dropped:
         yield "vectors are left out"
+    if "extract" in reach:
+        yield _ASKED[options.extract.method]
+    if "reports" in reach:
+        llm = options.report.method == "llm"
+        yield "reports are written by the model" if llm else "reports are sentences of the notes again"
     kept = [word for stage, word in (("parse", "parsed"), ("embed", "embedded")) if stage not in reach]
     if kept and "files" not in reach:
         yield f"nothing is {' or '.join(kept)} again"

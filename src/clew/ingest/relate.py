@@ -13,6 +13,7 @@ from clew.ingest.places import chunks_at
 from clew.ingest.resolve import Register
 from clew.ingest.spans import Line, distinct, expand
 from clew.ingest.stated import RelationTable, tag_names
+from clew.ingest.told import NOTHING, Told, related
 from clew.text.tokens import normal_name
 from clew.types import EdgeKind, Floats, Ints, MarkKind
 
@@ -24,8 +25,10 @@ def relate(
     register: Register,
     number: Ints,
     mentions: Mentions,
+    told: Told = NOTHING,
 ) -> list[Statements]:
-    """Return all statements; ``number`` gives the entries' node numbers, -1 for those left out."""
+    """Return all statements; ``number`` gives the entries' node numbers, -1 for those left out. ``told`` is
+    what a language model has said."""
     documents = np.full(len(line.corpus.documents), -1, dtype=np.int32)
     for at, entry in enumerate(register.entries):
         if entry.kind == "document":
@@ -40,7 +43,24 @@ def relate(
         _together(line, number, mentions),
         _same(register, number),
         _last_words(line, register, number, mentions),
+        _told(line, register, number, told),
     ]
+
+
+LEAST_STRENGTH = (
+    0.01  # of what a model calls no relation and still states; an edge without weight leads nowhere
+)
+
+
+def _told(line: Line, register: Register, number: Ints, told: Told) -> Statements:
+    """Relations that a language model found, where their quotes stand."""
+    rows = related(register, number, told)
+    source, target = (np.array([row[i] for row in rows], dtype=np.int32) for i in (0, 1))
+    places = [(one.chunk, one.start, one.end) for _, _, one in rows]
+    chunk, start, end = (np.array([place[i] for place in places], dtype=np.int32) for i in range(3))
+    doc = line.corpus.chunk_doc[chunk]
+    strength = np.array([max(one.strength, LEAST_STRENGTH) for _, _, one in rows], dtype=np.float32)
+    return state("related", source, target, strength, (doc, chunk, start, end), line.corpus.doc_time[doc])
 
 
 def _references(

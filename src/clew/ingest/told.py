@@ -117,7 +117,7 @@ def related(register: Register, number: Ints, told: Told) -> list[tuple[int, int
     return rows
 
 
-def phrases(rows: Iterable[tuple[int, int, ToldRelation]]) -> dict[tuple[int, int], str]:
+def phrases_of(rows: Iterable[tuple[int, int, ToldRelation]]) -> dict[tuple[int, int], str]:
     """Return what each pair's relation is called: by its strongest statement, of several the first."""
     best: dict[tuple[int, int], ToldRelation] = {}
     for source, target, relation in rows:

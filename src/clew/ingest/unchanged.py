@@ -28,14 +28,16 @@ def fingerprint(
     window: int,
     extractors: Sequence[Extractor],
     embedder: Embedder | None,
+    model: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the hash of all that an index depends on; ``recorded`` are the options as it records them.
+    """Return the hash of all that an index depends on; ``recorded`` are the options as it records them,
+    ``model`` what it records of the language model that is asked.
 
     It doesn't depend on the order of ``raws``. Hashing takes about a millisecond a megabyte.
     """
     names = [tokenizer.name, str(window), embedder.name if embedder is not None else ""]
     total = blake2b(digest_size=16)
-    for part in (recorded, names, [one.name for one in extractors], _code()):
+    for part in (recorded, names, [one.name for one in extractors], model, _code()):
         total.update(_json(part) + b"\n")
     for raw in sorted(raws, key=lambda raw: raw.key):
         given = (raw.key, raw.location, raw.media_type, raw.title, raw.line, dict(raw.metadata))

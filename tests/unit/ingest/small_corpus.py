@@ -96,6 +96,7 @@ def make_graph(corpus: Corpus, names: Sequence[str]) -> Graph:
         edge_target=none,
         edge_weight=np.zeros(0, dtype=np.float32),
         edge_time=none.astype(np.int64),
+        edge_phrase=(),
         evidence_edge=none,
         evidence_doc=none,
         evidence_chunk=none,
