@@ -283,13 +283,6 @@ class LlmOptions:
             "metavar": "PRICE",
         },
     )
-    prompts: str = field(
-        default="",
-        metadata={
-            "help": "Folder of prompts that take the place of Clew's (`clew prompts`); empty: Clew's own.",
-            "metavar": "FOLDER",
-        },
-    )
     window: int = field(
         default=0,
         metadata={"help": "Tokens of prompt and reply that a model takes; 0: as the model says.", "low": 0},

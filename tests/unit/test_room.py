@@ -18,9 +18,7 @@ from clew.room import INDEXING, lacks_memory, need
         MemoryError(),
         OSError(errno.ENOMEM, "Cannot allocate memory"),
         ImportError("libscipy_openblas.so: failed to map segment from shared object"),
-        ImportError(
-            "numpy failed\nOriginal error was: lib.so: cannot allocate memory in static TLS block"
-        ),
+        ImportError("numpy failed\nOriginal error was: lib.so: cannot allocate memory in static TLS block"),
         RuntimeError("can't start new thread"),
         RuntimeError("std::bad_alloc"),
         RuntimeError("[ONNXRuntimeError] : 6 : bad allocation"),

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from clew.query.bracketed import CITATION, Cited, Splitter, numbers_in
 
-
 CALM = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # the machine may be busy
 
 
