@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew import registry
 from clew.calls.make import Callers, make_callers
@@ -37,6 +37,7 @@ from clew.types import (
     Connection,
     Diagnosis,
     EdgeView,
+    Exported,
     Hit,
     Matches,
     Named,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "duckdb"
 DEFAULT_EMBEDDER = EmbedOptions().embedder
+EXPORTS = ("sqlite", "graphml", "json", "csv")
 SEARCH_MODES = ("auto", "basic", "local")
 
 
@@ -364,6 +366,39 @@ class Index:
             **{key: reader.meta.get(key) for key in ("embedder", "dimension", "languages", "clew_version")},
             "options": reader.meta.get("options"),
         }
+
+    def export(
+        self, form: str, path: str | Path, *, profile: str = "mobile", vectors: str = "float32"
+    ) -> Exported:
+        """Write the graph for other programs: ``sqlite`` (with the profile ``mobile``), ``graphml``,
+        ``json``, or ``csv`` (a folder with two tables).
+
+        ``vectors`` of the SQLite file are ``float32``, ``int8`` or ``none``. The same index gives the same
+        bytes. Raises OptionError, and PublishError if a file can't be written or one that is no such export
+        is there.
+        """
+        from clew.export import graph_files, mobile
+
+        goal = Path(path)
+        reader = self.engine.reader
+        for thing, value, known in (
+            ("format", form, EXPORTS),
+            ("profile", profile, ("mobile",)),
+            ("vectors", vectors, ("float32", "int8", "none")),
+        ):
+            if value not in known:
+                raise registry.unknown(thing, value, known)
+        files = [goal / "nodes.csv", goal / "edges.csv"] if form == "csv" else [goal]
+        if form == "sqlite":
+            mobile.write_mobile(reader, goal, cast(mobile.Vectors, vectors))
+        else:
+            {
+                "graphml": graph_files.write_graphml,
+                "json": graph_files.write_json,
+                "csv": graph_files.write_csv,
+            }[form](reader, goal)
+        sizes = {str(file): file.stat().st_size for file in files}
+        return Exported(form, sizes, reader.count("nodes"), reader.count("edges"), reader.generation)
 
     def doctor(self) -> Diagnosis:
         """Check the whole index: its checksum, every reference, span and count, and, where its sources are

@@ -896,6 +896,18 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export wrote: its files with their sizes in bytes, and how many nodes and edges the graph
+    has."""
+
+    format: str
+    files: Mapping[str, int]
+    nodes: int
+    edges: int
+    generation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """The best paths between two names, best first. ``same``: both name the same node, so none is needed."""
 

@@ -324,3 +324,13 @@ def test_a_reader_that_goes_away_is_quiet(vault: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+def test_export_writes_what_it_says(vault: Path, tmp_path: Path) -> None:
+    for form, names in (("sqlite", ["graph.db"]), ("csv", ["nodes.csv", "edges.csv"])):
+        goal = tmp_path / ("graph.db" if form == "sqlite" else "tables")
+        found = call("export", form, goal, "--json", cwd=vault).json
+        assert [Path(one["file"]).name for one in found["files"]] == names
+        for one in found["files"]:
+            assert Path(one["file"]).stat().st_size == one["bytes"]
+    assert call("export", "sqlite", vault / "people", cwd=vault).code == 5

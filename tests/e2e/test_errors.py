@@ -17,6 +17,7 @@ READING = [
     ("related", "x"),
     ("path", "x", "y"),
     ("match", "note -- note"),
+    ("export", "json", "graph.json"),
     ("communities",),
     ("stats",),
     ("doctor",),

@@ -20,6 +20,7 @@ COMMANDS = [
     "related",
     "path",
     "match",
+    "export",
     "communities",
     "stats",
     "doctor",

@@ -8,7 +8,16 @@ from clew.cli.render import DIM, NAME, NUMBER, PLACE, QUOTE_CHARS, also_named, p
 from clew.cli.screen import Page, line
 
 if TYPE_CHECKING:
-    from clew.types import Connection, GraphPath, Matches, MatchRow, Neighbour, Neighbourhood, PathStep
+    from clew.types import (
+        Connection,
+        Exported,
+        GraphPath,
+        Matches,
+        MatchRow,
+        Neighbour,
+        Neighbourhood,
+        PathStep,
+    )
 
 LINK_MARKS = 8  # brackets of a link around a name
 
@@ -115,3 +124,10 @@ def _neighbour(found: Neighbour) -> list[tuple[str, str]]:
         pieces += [(f"{line(one.words)} ", DIM), (line(one.end.name), NAME), (" ", "")]
     evidence = found.steps[-1].view.evidence
     return [*pieces, (f" {place(evidence[0])}" if evidence else "", PLACE)]
+
+
+def exported(page: Page, found: Exported) -> None:
+    """The files that were written, and what is in them."""
+    for file, size in found.files.items():
+        page.add((line(file), PLACE), f"  {size / 1e6:,.1f} MB")
+    page.add(f"{found.nodes:,} nodes, {found.edges:,} edges")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Diagnosis,
         Document,
         EdgeView,
+        Exported,
         GraphPath,
         Hit,
         Matches,
@@ -182,6 +183,16 @@ def connection(value: Connection) -> dict[str, Any]:
         "start": named(value.start),
         "end": named(value.end),
         "paths": [graph_path(one) for one in value.paths],
+    }
+
+
+def exported(value: Exported) -> dict[str, Any]:
+    return {
+        "format": value.format,
+        "files": [{"file": file, "bytes": size} for file, size in value.files.items()],
+        "nodes": value.nodes,
+        "edges": value.edges,
+        "generation": value.generation,
     }
 
 

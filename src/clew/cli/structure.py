@@ -44,3 +44,12 @@ def match(pattern: str, limit: int, flags: Mapping[str, Any], given: Path | None
         write_json("match", payload.matches(found))
         return
     send_page(graph_pages.matches, found)
+
+
+def export(form: str, file: Path, profile: str, vectors: str, given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        found = index.export(form, file.expanduser(), profile=profile, vectors=vectors)
+    if as_json:
+        write_json("export", payload.exported(found))
+        return
+    send_page(graph_pages.exported, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ def register(app: typer.Typer) -> None:
     app.command()(related)
     app.command()(path)
     app.command()(match)
+    app.command()(export)
 
 
 def related(
@@ -84,3 +86,26 @@ def match(
     from clew.cli import structure
 
     structure.match(" ".join(pattern), limit, flags, index, as_json)
+
+
+def export(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="sqlite, graphml, json or csv.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes; for csv a folder.")],
+    profile: Annotated[
+        str, typer.Option("--profile", metavar="NAME", help="Of sqlite: mobile, the small schema for an app.")
+    ] = "mobile",
+    vectors: Annotated[
+        str,
+        typer.Option("--vectors", metavar="TYPE", help="Of sqlite: float32, int8 (a quarter of it) or none."),
+    ] = "float32",
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the graph for other programs.
+
+    The same index gives the same bytes. A file that an earlier export wrote is replaced whole, any other is
+    spared.
+    """
+    from clew.cli import structure
+
+    structure.export(form, file, profile, vectors, index, as_json)
