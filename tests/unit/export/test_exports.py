@@ -22,7 +22,7 @@ FRONT = "---\ntags: [garden, '=tag']\nauthor: Ada Lovelace\ndate: 2024-05-01\n--
 NOTES = {
     "plain.md": f"{FRONT}# Plain\n\nSee [[Formula]].\n",
     "formula.md": '# =HYPERLINK("http://x","y")\n\nSee [[Plain]] and <b>&amp;</b>, "quotes", a, comma.\n',
-    "control.md": "# Bell \x07 and \x1b[31m and \x00 end ]]>\n\nSee [[Plain]]. Ada wrote to Плав 绿茶 🍵.\r\n",
+    "control.md": "# Bell \x07 and \x1b[31m and \x00 end ]]>\n\nSee [[Plain]]. Ada wrote Плав 绿茶 🍵.\r\n",
     "-minus.md": "# +1 minus\n\nLinks to [[Plain]], [[Bell]].\n\nA second passage of it.\n",
 }
 
