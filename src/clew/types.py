@@ -534,6 +534,34 @@ class Saving:
     instead: int
 
 
+# --- filters -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What questions and commands look at. Every condition given must hold; an empty filter lets all pass.
+
+    ``kinds``: of documents (``note``, ``record``, …) or of nodes (``document``, ``entity``, ``tag``,
+    ``person``); one of them must fit. ``tags``: each of them, where one with commas is any of its parts;
+    a tag stands for those below it too. ``authors``: one of them. ``since`` and ``until``: a day, month or
+    year (all of it), a time (without a zone: UTC), seconds since 1970, or how long before ``now`` (``12h``,
+    ``7d``, ``2w``, ``3mo``, ``1y``); what has no time doesn't pass. ``edges``: kinds of edges; of documents,
+    those at an end of such an edge. ``now`` None is the present moment.
+    """
+
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    since: str | int | None = None
+    until: str | int | None = None
+    edges: tuple[str, ...] = ()
+    now: int | None = None
+
+    def __bool__(self) -> bool:
+        timed = self.since is not None or self.until is not None
+        return bool(self.kinds or self.tags or self.authors or self.edges or timed)
+
+
 # --- retrieval and answers -----------------------------------------------------------------------
 
 

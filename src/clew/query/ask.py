@@ -11,6 +11,7 @@ from clew.ports import Embedder, Reader
 from clew.query.apart import embed_apart
 from clew.query.model import Engine, Lexicon, Mode, Retrieval
 from clew.query.route import route
+from clew.query.scope import Scope
 from clew.types import Answer, Floats
 
 TELLING = ("global", "drift")  # modes that say what they looked at
@@ -64,6 +65,10 @@ class Remembering:
     @property
     def lexicon(self) -> Lexicon:
         return self._engine.lexicon
+
+    @property
+    def scope(self) -> Scope | None:
+        return self._engine.scope
 
     @property
     def embedder(self) -> Embedder | None:

@@ -9,8 +9,9 @@ from functools import cached_property
 from clew.ports import Embedder, Reader
 from clew.query.explain import explain
 from clew.query.lexicon import IndexLexicon
-from clew.query.model import Retrieval
+from clew.query.model import Engine, Lexicon, Retrieval
 from clew.query.rank import rank
+from clew.query.scope import Scope
 from clew.query.space import Space
 
 
@@ -43,11 +44,21 @@ class IndexEngine:
         if self.space.defined[nodes].any():
             import scipy.sparse  # noqa: F401  A walk is likely: 0.1 s while the embedder loads.
 
-    def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
+    @property
+    def scope(self) -> Scope | None:
+        """What a question looks at: all."""
+        return None
+
+    def within(self, scope: Scope | None) -> Engine:
+        """Return an engine that looks at what a filter lets pass."""
+        return self if scope is None else Within(self, scope)
+
+    def search(self, question: str, k: int, mode: str = "auto", scope: Scope | None = None) -> Retrieval:
         """Rank passages. ``basic`` is hybrid search alone, ``local`` walks the graph, ``auto`` decides."""
         begin = time.perf_counter()
         embed = self.embedder.embed_question if self.embedder is not None else None
-        ranking = rank(self.space, self.lexicon, question, k, mode, embed)
+        allowed = scope.chunks if scope is not None else None
+        ranking = rank(self.space, self.lexicon, question, k, mode, embed, allowed)
         ranked = time.perf_counter()
         hits, seeds = explain(self.space, self.lexicon, question, ranking)
         done = time.perf_counter()
@@ -61,4 +72,29 @@ class IndexEngine:
             "nodes": self.space.n_nodes,
             "residual_questions": ranking.rounds,
         }
+        if allowed is not None:
+            counts["allowed"] = int(allowed.sum())
         return Retrieval(hits, seeds, ranking.walked, ranking.reason, counts, times)
+
+
+class Within:
+    """An engine that finds nothing but what a filter lets pass."""
+
+    def __init__(self, engine: IndexEngine, scope: Scope) -> None:
+        self._engine = engine
+        self.scope: Scope | None = scope
+
+    @property
+    def reader(self) -> Reader:
+        return self._engine.reader
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._engine.embedder
+
+    @property
+    def lexicon(self) -> Lexicon:
+        return self._engine.lexicon
+
+    def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
+        return self._engine.search(question, k, mode, self.scope)

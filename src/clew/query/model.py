@@ -9,6 +9,7 @@ from typing import Protocol
 from clew.options import AnswerOptions
 from clew.ports import Embedder, Reader
 from clew.query.lexicon import Named
+from clew.query.scope import Scope
 from clew.types import Answer, Hit, Seed
 
 
@@ -53,6 +54,12 @@ class Engine(Protocol):
 
     @property
     def lexicon(self) -> Lexicon: ...
+
+    @property
+    def scope(self) -> Scope | None:
+        """What the question looks at; None: all. ``search`` finds nothing else, and whatever is told of the
+        notes by other ways has to look here."""
+        ...
 
     def search(self, question: str, k: int, mode: str = "auto") -> Retrieval:
         """Rank passages. ``basic`` is hybrid search alone, ``local`` walks the graph, ``auto`` decides."""

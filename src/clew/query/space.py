@@ -14,10 +14,12 @@ from clew.algo.lookup import distinct_below, locate
 from clew.algo.walk import Links
 from clew.ports import Reader
 from clew.query.graph import Graph
-from clew.types import Document, Floats, Ints
+from clew.types import Document, Filter, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from clew.query.scope import Scope
 
 # A passage that defines a node (its title, its heading) is worth this many mentions of it.
 DEFINES = 5.0
@@ -32,6 +34,7 @@ class Space:
         self.n_chunks = len(self.chunk_doc)
         self.n_docs = int(self.chunk_doc.max(initial=-1)) + 1
         self._documents: dict[int, Document] = {}
+        self.scopes: dict[Filter, Scope] = {}  # see clew.query.scope
         self._of_kind: dict[str, NDArray[np.bool_]] = {}
 
     @cached_property

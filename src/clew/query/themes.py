@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,16 @@ class Selection:
 def roots(engine: Engine) -> list[Report]:
     """Return the reports of the coarsest level, highest rating first."""
     ids = [community.community for community in engine.reader.communities(0)]
-    return sorted(engine.reader.reports(ids), key=lambda report: (-report.rating, report.community))
+    return sorted(_reports(ids, engine), key=lambda report: (-report.rating, report.community))
+
+
+def _reports(communities: Sequence[int], engine: Engine) -> list[Report]:
+    """Return reports with the findings that pass the question's filter; their summaries are of all notes."""
+    found = engine.reader.reports(communities)
+    if engine.scope is None:
+        return found
+    allowed = engine.scope.chunks
+    return [replace(one, findings=tuple(f for f in one.findings if allowed[f.chunk])) for one in found]
 
 
 def select(
@@ -78,7 +87,7 @@ def select(
     level = considered = 0
     rows = reader.communities(0)[:most]
     while rows:
-        reports = reader.reports([row.community for row in rows])
+        reports = _reports([row.community for row in rows], engine)
         considered += len(reports)
         shares = belongs.shares([row.community for row in rows])
         found = [

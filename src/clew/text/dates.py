@@ -6,6 +6,7 @@ wherever they are read. What can be read in two ways, 03/04/2024, isn't read.
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta, timezone
@@ -47,6 +48,9 @@ DIGITS = re.compile(
 )
 IN_NAME = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<sep>[-_.])(?P<month>\d{2})(?P=sep)(?P<day>\d{2})(?!\d)")
 IN_FOLDERS = re.compile(r"(?:.*/)?(?P<year>\d{4})/(?P<month>\d{2})/(?P<day>\d{2})")
+WEEK = re.compile(r"\d{4}-?W\d{2}")
+AGO = re.compile(r"(\d{1,6})\s?(min|h|d|w|mo|y)")
+SECONDS = {"min": 60, "h": 3600, "d": SECONDS_A_DAY, "w": 7 * SECONDS_A_DAY}
 AT_START = re.compile(r"(\d{14}|\d{12}|\d{8})(?!\d)")
 
 
@@ -68,6 +72,54 @@ def parse_time(value: Any) -> int | None:
     if isinstance(value, (int, float)):
         return _number(value)
     return _text(value.strip().strip("[]<>\"'").strip()) if isinstance(value, str) else None
+
+
+def parse_span(text: str) -> tuple[int, int] | None:
+    """Return the first and the last second of what a text names: a year, a month, a week, a day; a moment
+    is one second. None if it names none (see :func:`parse_time`)."""
+    text = text.strip()
+    first = parse_time(text)
+    if first is None:
+        return None
+    begin = EPOCH + timedelta(seconds=first)
+    if re.fullmatch(r"\d{4}", text):
+        after = begin.replace(year=begin.year + 1)
+    elif MONTH.fullmatch(text):
+        after = (begin.replace(day=1) + timedelta(days=32)).replace(day=1)
+    elif WEEK.fullmatch(text):
+        after = begin + timedelta(days=7)
+    elif _has_clock(text):
+        after = begin + timedelta(seconds=1)
+    else:
+        after = begin + timedelta(days=1)
+    return first, int((after - EPOCH).total_seconds()) - 1
+
+
+def parse_ago(text: str, now: int) -> int | None:
+    """Return the time that lies so long before ``now`` (seconds since 1970): 30min, 12h, 7d, 2w, 3mo, 1y.
+
+    Months and years are the calendar's; a day that a month lacks is its last. None for another text.
+    """
+    found = AGO.fullmatch(text.strip())
+    if found is None:
+        return None
+    count, unit = int(found[1]), found[2]
+    if unit in SECONDS:
+        return now - count * SECONDS[unit]
+    months = count * (12 if unit == "y" else 1)
+    moment = EPOCH + timedelta(seconds=now)
+    month = moment.year * 12 + moment.month - 1 - months
+    if month < 12:
+        return None
+    year, month = divmod(month, 12)
+    day = min(moment.day, calendar.monthrange(year, month + 1)[1])
+    return _seconds(moment.replace(year=year, month=month + 1, day=day))
+
+
+def _has_clock(text: str) -> bool:
+    if text.isdecimal():
+        return len(text) != 8
+    return any(char in text for char in ":時시") or "T" in text
 
 
 def written_at(metadata: Mapping[str, Any]) -> int | None:
@@ -106,8 +158,7 @@ def named_after(key: str) -> int | None:
     start = AT_START.match(stem)
     if start is not None:
         return _digits(start[1])
-    week = re.fullmatch(r"\d{4}-?W\d{2}", stem)
-    return _iso(stem) if week else None
+    return _iso(stem) if WEEK.fullmatch(stem) else None
 
 
 def field_key(name: Any) -> str:
