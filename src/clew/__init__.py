@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clew.options import IndexOptions as IndexOptions
     from clew.types import Answer as Answer
     from clew.types import Citation as Citation
+    from clew.types import Filter as Filter
     from clew.types import Hit as Hit
     from clew.watching import watch as watch
 
@@ -25,6 +26,7 @@ _HOMES = {
     "AnswerOptions": "clew.options",
     "Citation": "clew.types",
     "ClewError": "clew.errors",
+    "Filter": "clew.types",
     "Hit": "clew.types",
     "Index": "clew.index",
     "IndexOptions": "clew.options",
@@ -36,6 +38,7 @@ __all__ = [
     "AnswerOptions",
     "Citation",
     "ClewError",
+    "Filter",
     "Hit",
     "Index",
     "IndexOptions",

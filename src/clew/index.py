@@ -28,6 +28,8 @@ from clew.inputs import default_path, open_sources, sources_of
 from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions, LlmOptions, check_choices
 from clew.ports import Cache, ChatModel, Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
+from clew.query.limits import Limits
+from clew.query.scope import limits_of, scope_of
 from clew.room import INDEXING, lacks_memory, need
 from clew.types import (
     Answer,
@@ -38,11 +40,13 @@ from clew.types import (
     Diagnosis,
     EdgeView,
     Exported,
+    Filter,
     Hit,
     Matches,
     Named,
     Neighbourhood,
     NodeCard,
+    Passing,
     Related,
 )
 
@@ -254,16 +258,31 @@ class Index:
 
     # --- asking ---
 
-    def search(self, question: str, k: int = 10, mode: str = "auto") -> list[Hit]:
-        """Return the k best passages for a question. ``mode``: auto, basic (no graph), local (walk)."""
+    def search(
+        self, question: str, k: int = 10, mode: str = "auto", *, where: Filter | None = None
+    ) -> list[Hit]:
+        """Return the k best passages for a question. ``mode``: auto, basic (no graph), local (walk).
+
+        ``where`` says which documents are looked at, before anything is ranked. Raises OptionError, and
+        NotFound for a tag or an author that there isn't.
+        """
         if k < 1:
             raise OptionError("k", f"{k} isn't a number of passages", "Use 1 or more")
         if mode not in SEARCH_MODES:
             raise registry.unknown("search mode", mode, SEARCH_MODES)
-        return list(self.engine.search(question, k, mode).hits)
+        engine = self.engine
+        return list(engine.search(question, k, mode, scope_of(engine.space, where)).hits)
 
-    def ask(self, question: str, mode: str = "auto", *, options: AnswerOptions | None = None) -> Answer:
-        """Answer a question with citations. ``mode``: auto, basic, local, global or drift."""
+    def ask(
+        self,
+        question: str,
+        mode: str = "auto",
+        *,
+        options: AnswerOptions | None = None,
+        where: Filter | None = None,
+    ) -> Answer:
+        """Answer a question with citations, from the documents that pass ``where`` alone. ``mode``: auto,
+        basic, local, global or drift."""
         from clew.query.ask import ask  # imported while the embedder loads
 
         if mode != "auto":
@@ -275,61 +294,80 @@ class Index:
             made: Mode = registry.load("modes", name)()
             return made
 
-        answer: Answer = ask(question, self.engine, mode, options or AnswerOptions(), make)
+        engine = self.engine
+        within = engine.within(scope_of(engine.space, where))
+        answer: Answer = ask(question, within, mode, options or AnswerOptions(), make)
         return answer
+
+    def passing(self, where: Filter) -> Passing:
+        """Return how many documents pass a filter, and how many lack a time only."""
+        space = self.engine.space
+        every = len(space.reader.array("documents.kind"))
+        scope = scope_of(space, where)
+        return Passing(every, 0, every) if scope is None else Passing(*scope.counts, every)
 
     # --- the graph ---
 
-    def show(self, name: str) -> NodeCard:
-        """Return what the graph knows of a note, entity, tag or person.
+    def show(self, name: str, *, where: Filter | None = None) -> NodeCard:
+        """Return what the graph knows of a note, entity, tag or person; ``where`` says with which mentions
+        and edges.
 
         Raises NotFound with the nearest names.
         """
         from clew.query import views
 
-        return views.card(self.engine.space, name)
+        space = self.engine.space
+        return views.card(space, name, scope_of(space, where))
 
-    def related(self, name: str, k: int = 10) -> list[Related]:
-        """Return the nodes nearest to a name's, best first."""
+    def related(self, name: str, k: int = 10, *, where: Filter | None = None) -> list[Related]:
+        """Return the nodes nearest to a name's that pass ``where``, best first."""
         from clew.query import views
 
-        return views.related(self.engine.space, name, k)
+        space = self.engine.space
+        return views.related(space, name, k, scope_of(space, where))
 
-    def neighbourhood(self, name: str, hops: int = 1, limit: int = 50) -> Neighbourhood:
-        """Return what is within some hops of a node, at most ``limit`` for each hop, with the edges that
-        lead there; what shares its tags, and its thread of replies. Raises NotFound."""
-        from clew.query.limits import Limits
+    def neighbourhood(
+        self, name: str, hops: int = 1, limit: int = 50, *, where: Filter | None = None
+    ) -> Neighbourhood:
+        """Return what is within some hops of a node and passes ``where``, at most ``limit`` a hop, with the
+        edges that lead there; what shares its tags, and its thread of replies. Raises NotFound."""
         from clew.query.neighbourhood import look_around
 
-        return look_around(self.engine.space, name, hops, limit, Limits())
+        space = self.engine.space
+        return look_around(space, name, hops, limit, limits_of(scope_of(space, where)))
 
     def path(self, a: str, b: str, max_steps: int = 6) -> list[EdgeView]:
         """Return the edges of the best path between two names, or nothing if there is none."""
         found = self.paths(a, b, 1, max_steps).paths
         return [step.view for step in found[0].steps] if found else []
 
-    def paths(self, a: str, b: str, k: int = 3, max_steps: int = 6) -> Connection:
+    def paths(
+        self, a: str, b: str, k: int = 3, max_steps: int = 6, *, where: Filter | None = None
+    ) -> Connection:
         """Return the ``k`` best paths between two names, each edge with the places that state it.
 
         What is asserted is a shorter way than what text suggests, and passing through a hub costs by its
-        degree: see :mod:`clew.query.paths`. Raises NotFound.
+        degree: see :mod:`clew.query.paths`. Edges, and the nodes between the two, pass ``where``. Raises
+        NotFound.
         """
         from clew.query.paths import connect
 
-        return connect(self.engine.space, a, b, k, max_steps)
+        space = self.engine.space
+        return connect(space, a, b, k, max_steps, scope_of(space, where))
 
-    def match(self, pattern: str, limit: int = 20, *, me: str = "") -> Matches:
+    def match(self, pattern: str, limit: int = 20, *, me: str = "", where: Filter | None = None) -> Matches:
         """Return the rows of a pattern over typed edges, such as ``me -follows-> person <-authored_by-
-        note``.
+        note``. Documents in it pass ``where``, and edges its kinds.
 
         Raises UsageError that points at the wrong word of a pattern, and where ``me`` is needed and empty.
         """
-        from clew.query.limits import Limits
         from clew.query.match import match
 
         if limit < 1:
             raise OptionError("limit", f"{limit} isn't a number of rows", "Use 1 or more")
-        return match(self.engine.space, pattern, me, limit, Limits())
+        space = self.engine.space
+        scope = scope_of(space, where)
+        return match(space, pattern, me, limit, Limits() if scope is None else scope.of_documents)
 
     def named(self, name: str) -> Named:
         """Return which node a name is taken for, and the others that bear it. Raises NotFound."""
@@ -345,15 +383,23 @@ class Index:
         one, other = ({node.node for node in naming.find(space, name)} for name in (a, b))
         return other <= one
 
-    def communities(self, level: int | None = None) -> list[CommunityView]:
-        """Return the communities of a level (0 is the coarsest), or of all."""
+    def communities(self, level: int | None = None, *, where: Filter | None = None) -> list[CommunityView]:
+        """Return the communities of a level (0 is the coarsest), or of all, that hold a document which passes
+        ``where``."""
         from clew.query import views
 
-        return views.communities(self.engine.space, level)
+        space = self.engine.space
+        return views.communities(space, level, scope_of(space, where))
 
-    def stats(self) -> dict[str, Any]:
-        """Return what the index holds and how it was made."""
-        reader = self.engine.reader
+    def stats(self, *, where: Filter | None = None) -> dict[str, Any]:
+        """Return what the index holds and how it was made; with ``where``, what of it passes."""
+        from clew.query.scope import count_passing
+
+        space = self.engine.space
+        scope = scope_of(space, where)
+        if scope is not None:
+            return {"index": str(self.file), **count_passing(space, scope)}
+        reader = space.reader
         tables = ("documents", "chunks", "nodes", "mentions", "edges", "communities", "reports")
         codes, kinds = reader.array("graph.node_kind"), reader.meta["node_kinds"]
         return {

@@ -35,6 +35,7 @@ CONFIG_NAME = "clew.toml"
 OTHER_VARIABLES = {
     "CLEW_INDEX": "the index to read",
     "CLEW_DEBUG": "show tracebacks",
+    "CLEW_NOW": "the moment that --since 7d counts from",
     "CLEW_LLM_KEY": "the key of a language model's server",
     "CLEW_LLM_HEADERS": "further headers for a language model's server",
 }

@@ -562,6 +562,15 @@ class Filter:
         return bool(self.kinds or self.tags or self.authors or self.edges or timed)
 
 
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """How many documents pass a filter, how many lack a time only, and how many there are."""
+
+    documents: int
+    undated: int
+    every: int
+
+
 # --- retrieval and answers -----------------------------------------------------------------------
 
 

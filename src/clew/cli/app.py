@@ -13,6 +13,7 @@ import typer
 from clew import __version__
 from clew.cli import answering_commands, structure_commands
 from clew.cli.arguments import AsJson, IndexFile
+from clew.cli.filters import Where, filter_options
 from clew.cli.options import settings_options
 
 HELP = """Turn notes into a knowledge graph in one file, and answer questions from it with citations.
@@ -133,10 +134,12 @@ def index(
     run(paths, index, flags, as_json, quiet, rebuild)
 
 
+@filter_options
 @settings_options("answer", "llm")
 def ask(
     question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Quotes aren't needed.")],
     flags: dict[str, Any],
+    where: Where,
     mode: Annotated[
         str,
         typer.Option(
@@ -156,7 +159,7 @@ def ask(
     """Answer a question, each statement with its citation."""
     from clew.cli import reading
 
-    reading.ask(" ".join(question), mode, explain, index, flags, as_json)
+    reading.ask(" ".join(question), mode, explain, index, flags, as_json, where)
 
 
 app.command("ask")(ask)
@@ -164,10 +167,12 @@ app.command("query", help="Another name for ask.", hidden=True)(ask)
 
 
 @app.command()
+@filter_options
 @settings_options("search")
 def search(
     question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Words or a question.")],
     flags: dict[str, Any],
+    where: Where,
     mode: Annotated[
         str,
         typer.Option(
@@ -187,19 +192,21 @@ def search(
     """
     from clew.cli import reading
 
-    reading.search(" ".join(question), mode, index, flags, as_json)
+    reading.search(" ".join(question), mode, index, flags, as_json, where)
 
 
 @app.command()
+@filter_options
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag or person.")],
+    where: Where,
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a name's definition, mentions and edges."""
     from clew.cli import reading
 
-    reading.show(name, index, as_json)
+    reading.show(name, index, as_json, where)
 
 
 structure_commands.register(app)
@@ -207,7 +214,9 @@ answering_commands.register(app)
 
 
 @app.command()
+@filter_options
 def communities(
+    where: Where,
     level: Annotated[
         int | None,
         typer.Option("--level", metavar="N", min=0, help="One level of the hierarchy; 0 is the coarsest."),
@@ -221,15 +230,16 @@ def communities(
     """
     from clew.cli import reading
 
-    reading.communities(level, index, as_json)
+    reading.communities(level, index, as_json, where)
 
 
 @app.command()
-def stats(index: IndexFile = None, as_json: AsJson = False) -> None:
-    """Print what the index holds and how it was made."""
+@filter_options
+def stats(where: Where, index: IndexFile = None, as_json: AsJson = False) -> None:
+    """Print what the index holds and how it was made; with a filter, what of it passes."""
     from clew.cli import reading
 
-    reading.stats(index, as_json)
+    reading.stats(index, as_json, where)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from clew.cli import payload, render
+from clew.cli.filters import tell_filter
 from clew.cli.find import HOME, find_index
 from clew.cli.screen import Page, line, say, write_json
 from clew.errors import BadIndex, OptionError, UsageError
@@ -18,6 +19,7 @@ from clew.settings import Settings, load
 if TYPE_CHECKING:
     from clew.index import Index
     from clew.options import LlmOptions
+    from clew.types import Filter
 
 
 @contextmanager
@@ -44,28 +46,44 @@ def settings_for(index: Path | None, flags: Mapping[str, Any]) -> Settings:
 
 
 def ask(
-    question: str, mode: str, explain: bool, given: Path | None, flags: Mapping[str, Any], as_json: bool
+    question: str,
+    mode: str,
+    explain: bool,
+    given: Path | None,
+    flags: Mapping[str, Any],
+    as_json: bool,
+    where: Filter | None = None,
 ) -> None:
     _asked(question)
     settings = settings_for(find_index(given), flags)
     options = settings.answer_options()
     with opened(given, llm=settings.llm_options()) as index:
         index.prepare(question)
-        found = index.ask(question, mode, options=options)
+        found = index.ask(question, mode, options=options, where=where)
+        told = tell_filter(index, where)
     if as_json:
-        write_json("ask", payload.answer(found))
+        write_json("ask", {**payload.answer(found), "filter": told})
         return
     send_page(render.answer, found, explain)
 
 
-def search(question: str, mode: str, given: Path | None, flags: Mapping[str, Any], as_json: bool) -> None:
+def search(
+    question: str,
+    mode: str,
+    given: Path | None,
+    flags: Mapping[str, Any],
+    as_json: bool,
+    where: Filter | None = None,
+) -> None:
     _asked(question)
     options = settings_for(find_index(given), flags).search_options()
     with opened(given) as index:
         index.prepare(question)
-        found = index.search(question, options.k, mode)
+        found = index.search(question, options.k, mode, where=where)
+        told = tell_filter(index, where)
     if as_json:
-        write_json("search", {"question": question, "mode": mode, "hits": payload.hits(found)})
+        hits = payload.hits(found)
+        write_json("search", {"question": question, "mode": mode, "hits": hits, "filter": told})
         return
     send_page(render.search, found)
 
@@ -82,34 +100,38 @@ def _asked(question: str) -> None:
         raise UsageError("question", "it is empty", 'Write one: clew ask "what is …?".')
 
 
-def show(name: str, given: Path | None, as_json: bool) -> None:
+def show(name: str, given: Path | None, as_json: bool, where: Filter | None = None) -> None:
     with opened(given) as index:
-        found = index.show(name)
+        found = index.show(name, where=where)
+        told = tell_filter(index, where)
         taken = index.named(name)
     if as_json:
-        write_json("show", {**payload.card(found), "taken": payload.named(taken)})
+        write_json("show", {**payload.card(found), "taken": payload.named(taken), "filter": told})
         return
     send_page(render.card, found, taken)
 
 
-def communities(level: int | None, given: Path | None, as_json: bool) -> None:
+def communities(level: int | None, given: Path | None, as_json: bool, where: Filter | None = None) -> None:
     with opened(given) as index:
-        found = index.communities(level)
+        found = index.communities(level, where=where)
+        told = tell_filter(index, where)
         every = [] if found or level is None else index.communities()
     deepest = max((view.community.level for view in every), default=0)
     if level is not None and not found and level > deepest:
         raise OptionError("--level", f"{level} is deeper than the hierarchy", f"Give 0 to {deepest}.")
     if as_json:
-        write_json("communities", {"level": level, "communities": [payload.community(v) for v in found]})
+        themes = [payload.community(view) for view in found]
+        write_json("communities", {"level": level, "communities": themes, "filter": told})
         return
     send_page(render.communities, found)
 
 
-def stats(given: Path | None, as_json: bool) -> None:
+def stats(given: Path | None, as_json: bool, where: Filter | None = None) -> None:
     with opened(given) as index:
-        found = index.stats()
+        found = index.stats(where=where)
+        told = tell_filter(index, where)
     if as_json:
-        write_json("stats", {"stats": payload.plain(found)})
+        write_json("stats", {"stats": payload.plain(found), "filter": told})
         return
     send_page(render.stats, found)
 

@@ -293,7 +293,7 @@ def diagnosis(page: Page, found: Diagnosis) -> None:
 
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{line(str(key))} {_value(one)}" for key, one in value.items())
+        return ", ".join(f"{line(str(key))} {_value(one)}" for key, one in value.items()) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, int):

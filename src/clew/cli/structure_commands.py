@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from clew.cli.arguments import AsJson, IndexFile
+from clew.cli.filters import Where, filter_options
 from clew.cli.options import ME, settings_options
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A note, entity, tag or person.")]
@@ -21,8 +22,10 @@ def register(app: typer.Typer) -> None:
     app.command()(export)
 
 
+@filter_options
 def related(
     name: Name,
+    where: Where,
     k: Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many (for each hop).")] = 10,
     hops: Annotated[
         int, typer.Option("--hops", metavar="N", min=0, max=6, help="By hops: what is within so many edges.")
@@ -37,12 +40,14 @@ def related(
     """
     from clew.cli import structure
 
-    structure.related(name, k, hops, index, as_json)
+    structure.related(name, k, hops, index, as_json, where)
 
 
+@filter_options
 def path(
     a: Annotated[str, typer.Argument(metavar="FROM", help="A note, entity, tag or person.")],
     b: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    where: Where,
     k: Annotated[int, typer.Option("-k", metavar="N", min=1, max=100, help="How many paths.")] = 3,
     max_steps: Annotated[
         int, typer.Option("--max-steps", metavar="N", min=1, max=12, help="Most steps of a path.")
@@ -57,15 +62,17 @@ def path(
     """
     from clew.cli import structure
 
-    structure.path(a, b, k, max_steps, index, as_json)
+    structure.path(a, b, k, max_steps, index, as_json, where)
 
 
+@filter_options
 @settings_options(ME)
 def match(
     pattern: Annotated[
         list[str], typer.Argument(metavar="PATTERN...", help="Nodes and the edges between them; see below.")
     ],
     flags: dict[str, Any],
+    where: Where,
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", min=1, max=100_000, help="Most rows.")
     ] = 20,
@@ -85,7 +92,7 @@ def match(
     """
     from clew.cli import structure
 
-    structure.match(" ".join(pattern), limit, flags, index, as_json)
+    structure.match(" ".join(pattern), limit, flags, index, as_json, where)
 
 
 def export(

@@ -13,6 +13,7 @@ from clew.ingest.documents import PASSAGES, Failures, Items, Work
 from clew.ingest.workers import spread
 from clew.options import IndexOptions
 from clew.ports import Cache, Extractor, Progress, Tokenizer
+from clew.text.dates import unread_dates
 from clew.text.language import preload
 from clew.text.tokens import normal_words
 from clew.types import FILE_TYPES, Analysis, Problem, RawDocument
@@ -21,6 +22,7 @@ PARSE_VERSION = "5"  # raise it whenever the same bytes would be analysed otherw
 # Documents analysed at once share a look into the cache, a commit to it, and a call of the tokenizer.
 BATCH_BYTES = 1 << 19
 BATCH_DOCS = 512
+DATES = "Write it as 2026-01-31, or 2026-01-31 15:04"
 
 
 def analyse(
@@ -95,6 +97,8 @@ def _in_step(
         kept.append(raw)
         analyses.append(_named(analysis, raw))
         problems += [Problem(raw.key, warning, skipped=False) for warning in analysis.warnings]
+        for field in unread_dates(analyses[-1].metadata):
+            problems.append(Problem(raw.key, f"its {field} isn't a date that can be read", DATES, False))
     return kept, analyses, problems
 
 

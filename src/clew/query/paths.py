@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from clew.ports import Reader
 from clew.query.graph import Graph
 from clew.query.naming import as_named, find
+from clew.query.scope import Scope
 from clew.query.space import Space
 from clew.query.views import edge_views
 from clew.types import Connection, GraphPath, Ints, Longs, Node, PathStep
@@ -33,17 +34,18 @@ DIGITS = 9  # to which costs are compared, so that ties don't hang on the order 
 Found = tuple[float, tuple[int, ...], tuple[int, ...]]  # cost, nodes, edges
 
 
-def connect(space: Space, a: str, b: str, k: int, max_steps: int) -> Connection:
+def connect(space: Space, a: str, b: str, k: int, max_steps: int, scope: Scope | None = None) -> Connection:
     """Return the ``k`` best paths of at most ``max_steps`` between two names, with evidence for each edge.
 
     Where several nodes bear a name, a path may begin or end at any of them; ``start`` and ``end`` say at
-    which the best one does. Raises NotFound.
+    which the best one does. Between the two ends the path stays in ``scope``. Raises NotFound.
     """
     starts, goals = find(space, a), find(space, b)
     first = {node.node for node in starts}
     last = {node.node for node in goals} - first
     same = not last
-    rows = [] if same else best_paths(space.graph, sorted(first), sorted(last), k, max_steps)
+    allowed = scope.edges_among(first | last) if scope is not None else None
+    rows = [] if same else best_paths(space.graph, sorted(first), sorted(last), k, max_steps, allowed)
     if rows:
         starts = _to_front(starts, rows[0][1][0])
         goals = _to_front([node for node in goals if node.node in last], rows[0][1][-1])

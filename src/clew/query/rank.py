@@ -39,6 +39,7 @@ NEIGHBOURS = 3000  # chunks of a walk at the most; with 2,000 or with all 7,000 
 # Walk for a question that names nothing defined only where this share of the chunks is linked: on
 # linked corpora that gains 1 to 1.5 points of Recall@5, on chats and news it would lose as much or more.
 LINKED = 0.5
+LAST = np.float32(1e-6)  # what the chunk that is least close in meaning has, where a filter allows few
 # The walk leads to the passage that defines a name. Where notes have more passages than this on average
 # that is merely where they begin: on three technical folders walking lost 3 to 16 points of Recall@5.
 LONG_NOTES = 3.0
@@ -91,20 +92,22 @@ def relevance(
     raw = bm25(space.postings, [(at, 1.0) for at in terms])
     if allowed is not None:
         raw *= allowed
-    lexical = _scaled(raw, allowed)
+    # Against 0, the score of a chunk without the words: where all have some, the last is worth something.
+    lexical = scaled(np.append(raw, np.float32(0)))[:-1]
     if vector is None:
         return Relevance(lexical, None, lexical)
-    dense = _scaled(space.cosines(vector), allowed)
+    dense = _among(space.cosines(vector), allowed)
     certainty = min(1.0, float(raw.max(initial=0.0)) / (CERTAIN * most(space.postings, terms, unknown)))
     words = np.float32((1 - DENSE_WEIGHT) * certainty)
     return Relevance(lexical, dense, words * lexical + np.float32(DENSE_WEIGHT) * dense)
 
 
-def _scaled(scores: Floats, allowed: Bools | None) -> Floats:
+def _among(scores: Floats, allowed: Bools | None) -> Floats:
+    """Scale scores among the chunks that are allowed; of few, the last is worth something too."""
     if allowed is None:
         return scaled(scores)
     out = np.zeros(len(scores), dtype=np.float32)
-    out[allowed] = scaled(scores[allowed])
+    out[allowed] = np.maximum(scaled(scores[allowed]), LAST)
     return out
 
 

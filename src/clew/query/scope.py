@@ -12,12 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import NotFound, OptionError
+from clew.query.limits import Limits
 from clew.query.space import Space
 from clew.text.dates import parse_ago, parse_span
 from clew.text.tokens import normal_name
@@ -48,6 +49,11 @@ def scope_of(space: Space, where: Filter | None) -> Scope | None:
     return found
 
 
+def limits_of(scope: Scope | None) -> Limits:
+    """Return the nodes and edges that pass."""
+    return Limits() if scope is None else Limits(scope.nodes, scope.edges)
+
+
 class Scope:
     """A filter, applied to an index. ``docs`` (D,) tells which documents pass, ``undated`` counts those that
     only lack a time."""
@@ -61,6 +67,11 @@ class Scope:
         self._from, self._to = window(where)
         self._base, self.undated = self._documents()
         self.docs: Bools = self._base & self._of_kind()
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of documents that pass, and of those that lack a time only."""
+        return int(self.docs.sum()), self.undated
 
     # --- documents and passages ---
 
@@ -118,6 +129,12 @@ class Scope:
         return mask
 
     @cached_property
+    def passages(self) -> Bools:
+        """Which passages are of documents that pass but for their kind, shape (C,)."""
+        mask: Bools = self._base[self._space.chunk_doc]
+        return mask
+
+    @cached_property
     def chunks(self) -> Bools:
         """Which passages pass, shape (C,).
 
@@ -157,7 +174,7 @@ class Scope:
         if self._base.all():
             return ~mask
         ptr = reader.array("graph.chunk_ptr")
-        inside = np.repeat(self._base[space.chunk_doc], np.diff(ptr))
+        inside = np.repeat(self.passages, np.diff(ptr))
         mask[reader.array("graph.chunk_node")[inside]] = True
         doc = reader.array("graph.node_doc")
         passing = (doc >= 0) & self._base[np.maximum(doc, 0)] if len(self._base) else doc >= 0
@@ -174,6 +191,17 @@ class Scope:
         mask = np.isin(kinds, self._edges) if self._edges else np.ones(len(kinds), dtype=bool)
         return mask & self._in_time(reader.array("edges.created_at")) if self._timed else mask
 
+    @property
+    def of_documents(self) -> Limits:
+        """What a pattern is limited to: its documents must pass, the rest may be what it is. An edge of long
+        ago, such as that one follows somebody, may lead to a note of today."""
+        reader = self._space.reader
+        doc = reader.array("graph.node_doc")
+        nodes = np.ones(len(doc), dtype=bool)
+        nodes[doc >= 0] = self.docs[doc[doc >= 0]]
+        kinds = np.isin(reader.array("edges.kind"), self._edges) if self._edges else None
+        return Limits(nodes, kinds)
+
     def edges_among(self, exempt: Iterable[int] = ()) -> Bools:
         """Which edges pass whose ends pass too, or are ``exempt``: the nodes that were asked about."""
         ends = self.nodes.copy()
@@ -181,6 +209,28 @@ class Scope:
         reader = self._space.reader
         mask: Bools = self.edges & ends[reader.array("edges.source")] & ends[reader.array("edges.target")]
         return mask
+
+
+def count_passing(space: Space, scope: Scope) -> dict[str, Any]:
+    """Return how many documents, passages, nodes and edges pass, by kind."""
+    reader = space.reader
+    edges = scope.edges_among()
+    documents, undated = scope.counts
+    return {
+        "documents": documents,
+        "documents_without_time": undated,
+        "documents_by_kind": _by_kind(reader.array("documents.kind")[scope.docs], _document_kinds(space)),
+        "chunks": int(scope.docs[space.chunk_doc].sum()),
+        "nodes": int(scope.nodes.sum()),
+        "nodes_by_kind": _by_kind(reader.array("graph.node_kind")[scope.nodes], reader.meta["node_kinds"]),
+        "edges": int(edges.sum()),
+        "edges_by_kind": _by_kind(reader.array("edges.kind")[edges], reader.meta["edge_kinds"]),
+    }
+
+
+def _by_kind(codes: NDArray[Any], kinds: Sequence[str]) -> dict[str, int]:
+    counts = np.bincount(codes, minlength=len(kinds)).tolist()
+    return {kind: count for kind, count in zip(kinds, counts, strict=True) if count}
 
 
 def window(where: Filter) -> tuple[int | None, int | None]:

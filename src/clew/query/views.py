@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,29 +12,57 @@ from clew.algo.walk import walk
 from clew.ports import Reader
 from clew.query.cite import cite_all, cite_document, cite_evidence
 from clew.query.naming import find
+from clew.query.scope import Scope
 from clew.query.space import Space
 from clew.text.display import plural
-from clew.types import Citation, CommunityView, Edge, EdgeView, Node, NodeCard, Related, Report
+from clew.types import (
+    Citation,
+    CommunityView,
+    Edge,
+    EdgeView,
+    Floats,
+    Ints,
+    Node,
+    NodeCard,
+    Related,
+    Report,
+)
 
 MENTIONS_SHOWN = 20
+MENTIONS_READ = 5000  # among which those that pass a filter are looked for
 EDGES_SHOWN = 40
 EVIDENCE_SHOWN = 3
 SUGGESTED = ("mentions", "co_occurs_with")  # what text suggests; the other kinds are stated
 
 
-def card(space: Space, name: str) -> NodeCard:
-    """Return what the graph knows of the best node of a name."""
+def card(space: Space, name: str, scope: Scope | None = None) -> NodeCard:
+    """Return what the graph knows of the best node of a name: of mentions and edges those in ``scope``."""
     reader = space.reader
     node = find(space, name)[0]
     defining = np.flatnonzero(reader.array("graph.def_node") == node.node)
     chunks = reader.chunks(reader.array("graph.def_chunk")[defining].tolist()[:MENTIONS_SHOWN])
     definitions = [(chunk.chunk, chunk.start, chunk.end) for chunk in chunks]
-    found = reader.mentions(node=node.node, limit=MENTIONS_SHOWN)
+    if scope is None:
+        found = reader.mentions(node=node.node, limit=MENTIONS_SHOWN)
+    else:
+        every = reader.mentions(node=node.node, limit=MENTIONS_READ)
+        found = [one for one in every if scope.passages[one.chunk]][:MENTIONS_SHOWN]
     places = [(mention.chunk, mention.start, mention.end) for mention in found]
-    edges = reader.edges(node=node.node, limit=EDGES_SHOWN)
+    edges = _edges_of(space, node.node, scope)
     names = tuple(reader.names_of(node.node))
     defined, mentioned = cite_all(reader, [definitions, places])
     return NodeCard(node, names, defined, mentioned, edge_views(reader, edges))
+
+
+def _edges_of(space: Space, node: int, scope: Scope | None) -> list[Edge]:
+    """Return the heaviest edges of a node whose other ends are in the scope too."""
+    reader = space.reader
+    if scope is None:
+        return reader.edges(node=node, limit=EDGES_SHOWN)
+    ends = (reader.array("edges.source") == node) | (reader.array("edges.target") == node)
+    rows = np.flatnonzero(ends & scope.edges_among([node]))
+    order = np.lexsort((rows, -reader.array("edges.weight")[rows]))
+    return reader.edge_rows(rows[order][:EDGES_SHOWN].tolist())
 
 
 def edge_views(reader: Reader, edges: Sequence[Edge]) -> tuple[EdgeView, ...]:
@@ -61,17 +90,18 @@ def _stating(reader: Reader, sources: Sequence[Node]) -> dict[int, tuple[Citatio
     return {node: (cited[doc],) for node, doc in docs.items()}
 
 
-def related(space: Space, name: str, k: int) -> list[Related]:
+def related(space: Space, name: str, k: int, scope: Scope | None = None) -> list[Related]:
     """Return the nodes nearest to a node: a walk with restart there, the mass over √df so that
-    what is mentioned everywhere doesn't come first, and more for a direct edge, most for a stated one."""
+    what is mentioned everywhere doesn't come first, and more for a direct edge, most for a stated one.
+
+    Only what is in ``scope`` is walked over and returned; where that asks for kinds of edges, only what such
+    an edge joins.
+    """
     reader = space.reader
     start = find(space, name)[0]
-    restart = np.zeros(space.n_nodes, dtype=np.float32)
-    restart[start.node] = 1.0
-    none = np.zeros(space.n_chunks, dtype=np.float32)
-    mass = walk(space.links, none, restart, none, damping=0.5).nodes
-    mass = (mass / np.sqrt(np.maximum(space.node_df, 1))).astype(np.float32)
-    edges = reader.edges(node=start.node, limit=EDGES_SHOWN)
+    mass = _mass_around(space, start.node, scope) / np.sqrt(np.maximum(space.node_df, 1))
+    mass = mass.astype(np.float32)
+    edges = _edges_of(space, start.node, scope)
     direct: dict[int, list[Edge]] = {}
     for edge in edges:
         other = edge.target if edge.source == start.node else edge.source
@@ -83,9 +113,13 @@ def related(space: Space, name: str, k: int) -> list[Related]:
         stated = any(edge.kind not in SUGGESTED for edge in found)
         score[other] += 1.0 if stated else 0.5 * max(edge.weight for edge in found) * rarity[other]
     score[start.node] = 0.0
+    if scope is not None:
+        score *= scope.nodes
+        if scope.where.edges:
+            score[np.setdiff1d(np.arange(space.n_nodes), list(direct))] = 0.0
     order = [node for node in top(score, k).tolist() if score[node] > 0]
     scale = float(score[order[0]]) if order else 1.0
-    shared = {node: [] if node in direct else _shared(space, start.node, node) for node in order}
+    shared = {node: [] if node in direct else _shared(space, start.node, node, scope) for node in order}
     evidence = _evidence(reader, order, direct, shared)
     return [
         Related(node, float(score[at]) / scale, _join(direct.get(at, []), len(shared[at])), evidence[at])
@@ -116,17 +150,48 @@ def _join(edges: Sequence[Edge], shared: int) -> str:
     return f"{plural(shared, 'passage')} {'mentions' if shared == 1 else 'mention'} both"
 
 
-def _shared(space: Space, a: int, b: int) -> list[int]:
-    shared: list[int] = np.intersect1d(space.chunks_of(a), space.chunks_of(b)).tolist()
-    return shared
+def _mass_around(space: Space, node: int, scope: Scope | None) -> Floats:
+    """Return the mass of a walk with restart at a node, over the passages in the scope, shape (N,)."""
+    restart = np.zeros(space.n_nodes, dtype=np.float32)
+    restart[node] = 1.0
+    if scope is None:
+        none = np.zeros(space.n_chunks, dtype=np.float32)
+        return walk(space.links, none, restart, none, damping=0.5).nodes
+    here = np.flatnonzero(scope.passages).astype(np.int32)
+    links, known = space.links_among(here)
+    none = np.zeros(len(here), dtype=np.float32)
+    mass = np.zeros(space.n_nodes, dtype=np.float32)
+    mass[known] = walk(links, none, restart[known], none, damping=0.5).nodes if len(here) else 0.0
+    return mass
+
+
+def _shared(space: Space, a: int, b: int, scope: Scope | None) -> list[int]:
+    shared = np.intersect1d(space.chunks_of(a), space.chunks_of(b))
+    found: list[int] = (shared if scope is None else shared[scope.passages[shared]]).tolist()
+    return found
 
 
 def _places(report: Report) -> list[tuple[int, int, int]]:
     return [(finding.chunk, finding.start, finding.end) for finding in report.findings]
 
 
-def communities(space: Space, level: int | None) -> list[CommunityView]:
-    """Return the communities of a level (all without one) with their reports."""
+def _holds(scope: Scope, node_doc: Ints, members: Sequence[int]) -> bool:
+    """Tell whether some of the members stand for a document that passes."""
+    docs = node_doc[list(members)]
+    return bool(scope.docs[docs[docs >= 0]].any())
+
+
+def _within(scope: Scope, report: Report) -> Report:
+    findings = tuple(one for one in report.findings if scope.passages[one.chunk])
+    return replace(report, findings=findings, members=tuple(n for n in report.members if scope.nodes[n]))
+
+
+def communities(space: Space, level: int | None, scope: Scope | None = None) -> list[CommunityView]:
+    """Return the communities of a level (all without one) with their reports.
+
+    In a ``scope`` those that hold a document in it, with the members and the findings that are; titles and
+    summaries stay those of the whole.
+    """
     reader = space.reader
     every = reader.communities()
     children: dict[int, list[int]] = {}
@@ -135,6 +200,10 @@ def communities(space: Space, level: int | None) -> list[CommunityView]:
     wanted = [community for community in every if level is None or community.level == level]
     reports = {r.community: r for r in reader.reports([c.community for c in wanted])}
     wanted = [community for community in wanted if community.community in reports]
+    if scope is not None:
+        docs = reader.array("graph.node_doc")
+        held = [c for c in wanted if _holds(scope, docs, reader.members(c.community))]
+        wanted, reports = held, {at: _within(scope, report) for at, report in reports.items()}
     told = [reports[community.community] for community in wanted]
     named = sorted({node for report in told for node in report.members})
     nodes = dict(zip(named, reader.nodes(named), strict=True))

@@ -51,6 +51,7 @@ IN_FOLDERS = re.compile(r"(?:.*/)?(?P<year>\d{4})/(?P<month>\d{2})/(?P<day>\d{2}
 WEEK = re.compile(r"\d{4}-?W\d{2}")
 AGO = re.compile(r"(\d{1,6})\s?(min|h|d|w|mo|y)")
 SECONDS = {"min": 60, "h": 3600, "d": SECONDS_A_DAY, "w": 7 * SECONDS_A_DAY}
+TEMPLATE = re.compile(r"\{\{|<%|%>|\}\}")
 AT_START = re.compile(r"(\d{14}|\d{12}|\d{8})(?!\d)")
 
 
@@ -133,14 +134,22 @@ def changed_at(metadata: Mapping[str, Any]) -> int | None:
 
 
 def unread_dates(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the fields of which the name says that they are dates, and the text isn't one."""
+    """Return the fields of which the name says that they are dates, and the text isn't one.
+
+    A template's text in braces isn't told: it becomes a date where the template is used.
+    """
+    if not metadata:
+        return []
     named = {field_key(name): name for name in metadata}
     return [
         named[key]
         for key in (*FIELDS, *CHANGED)
-        if key in named and isinstance(metadata[named[key]], str) and metadata[named[key]].strip()
-        if parse_time(metadata[named[key]]) is None
+        if key in named and _claims_a_date(metadata[named[key]]) and parse_time(metadata[named[key]]) is None
     ]
+
+
+def _claims_a_date(value: Any) -> bool:
+    return isinstance(value, str) and any(map(str.isdigit, value)) and not TEMPLATE.search(value)
 
 
 def named_after(key: str) -> int | None:

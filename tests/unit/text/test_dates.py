@@ -97,7 +97,7 @@ def test_a_note_was_written_when_it_was_made() -> None:
 
 def test_fields_with_a_date_that_cannot_be_read_are_told() -> None:
     assert unread_dates({"date": "03/04/2024", "created": "2024-01-01", "title": "soon"}) == ["date"]
-    assert unread_dates({"date": "", "updated": None}) == []
+    assert unread_dates({"date": "", "updated": None, "published": "soon", "created": "{{date:2026}}"}) == []
 
 
 @pytest.mark.parametrize(
