@@ -546,7 +546,7 @@ class Filter:
     a tag stands for those below it too. ``authors``: one of them. ``since`` and ``until``: a day, month or
     year (all of it), a time (without a zone: UTC), seconds since 1970, or how long before ``now`` (``12h``,
     ``7d``, ``2w``, ``3mo``, ``1y``); what has no time doesn't pass. ``edges``: kinds of edges; of documents,
-    those at an end of such an edge. ``now`` None is the present moment.
+    those at an end of such an edge. ``now`` is a time like the others; None is the present moment.
     """
 
     kinds: tuple[str, ...] = ()
@@ -555,7 +555,7 @@ class Filter:
     since: str | int | None = None
     until: str | int | None = None
     edges: tuple[str, ...] = ()
-    now: int | None = None
+    now: str | int | None = None
 
     def __bool__(self) -> bool:
         timed = self.since is not None or self.until is not None

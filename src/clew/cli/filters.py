@@ -78,20 +78,8 @@ def _filter(chosen: Mapping[str, Any]) -> Filter | None:
         since=chosen["since"],
         until=chosen["until"],
         edges=tuple(chosen["edge"] or ()),
-        now=_now(),
+        now=os.environ.get(NOW) or None,
     )
-
-
-def _now() -> int | None:
-    text = os.environ.get(NOW)
-    if not text:
-        return None
-    from clew.text.dates import parse_time
-
-    found = parse_time(text)
-    if found is None:
-        raise OptionError(NOW, f"{text!r} isn't a time", "Write a day, a time, or seconds since 1970")
-    return found
 
 
 def tell_filter(index: Index, where: Filter | None) -> dict[str, Any] | None:
