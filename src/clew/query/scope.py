@@ -237,7 +237,7 @@ def window(where: Filter) -> tuple[int | None, int | None]:
     """Return the first and the last second of a filter's time. Raises OptionError for what isn't a time."""
     now = where.now if isinstance(where.now, int) else int(time.time())
     if isinstance(where.now, str):
-        now = _moment("now", where.now, now, 0) or now
+        now = _moment("CLEW_NOW", where.now, now, 0) or now
     first, last = (
         _moment(flag, value, now, end)
         for flag, value, end in (("--since", where.since, 0), ("--until", where.until, 1))
