@@ -317,6 +317,10 @@ class Reader(Protocol):
         self, *, node: int | None = None, chunk: int | None = None, limit: int = 1000
     ) -> list[Mention]: ...
 
+    def mentions_within(self, chunks: range) -> list[Mention]:
+        """Return the mentions in some consecutive chunks, in order."""
+        ...
+
     def edges(self, *, node: int, kinds: Sequence[str] = (), limit: int = 1000) -> list[Edge]:
         """Return the edges that begin or end at ``node``, heaviest first."""
         ...

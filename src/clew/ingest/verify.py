@@ -10,9 +10,8 @@ from clew.ports import Reader, Source
 from clew.text.decode import NotText, decode
 from clew.types import Check, Document, SourceState
 
-BATCH = 10_000  # chunks in memory at once
+BATCH = 2_000  # chunks in memory at once, with what they mention
 SHOWN = 20  # faults that are listed
-EVERY = 1 << 60  # more mentions than there are
 
 
 def verify_sources(reader: Reader, sources: Sequence[Source]) -> tuple[Check, SourceState]:
@@ -44,16 +43,17 @@ def verify_sources(reader: Reader, sources: Sequence[Source]) -> tuple[Check, So
 def _spans(reader: Reader, docs: Mapping[int, Document]) -> Iterator[tuple[Document, int, int, str]]:
     """Yield all passages, mentions and quotes of frontmatter of some documents: the document, source offsets,
     and the text there."""
-    of: dict[int, Document] = {}
     count = reader.count("chunks")
     for begin in range(0, count, BATCH):
-        for chunk in reader.chunks(range(begin, min(begin + BATCH, count))):
+        some = range(begin, min(begin + BATCH, count))
+        of: dict[int, Document] = {}
+        for chunk in reader.chunks(some):
             if chunk.doc in docs:
                 of[chunk.chunk] = docs[chunk.doc]
                 yield docs[chunk.doc], chunk.start, chunk.end, chunk.text
-    for mention in reader.mentions(limit=EVERY):
-        if mention.chunk in of:
-            yield of[mention.chunk], mention.start, mention.end, mention.surface
+        for mention in reader.mentions_within(some):
+            if mention.chunk in of:
+                yield of[mention.chunk], mention.start, mention.end, mention.surface
     for place in reader.evidence_outside():
         if place.doc in docs and place.quote:
             yield docs[place.doc], place.start, place.end, place.quote

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import BadIndex
-from clew.stores.columns import ContentHash, artifact_columns, portable
-from clew.stores.places import MADE_KEY, META_KEY
-from clew.stores.schema import ARTIFACT_TABLES, META, Column
-from clew.stores.strings import unescape
-from clew.types import UNDATED, Artifact, Check
+from clew.stores.checksum import ROWS, column_array, content_hash
+from clew.stores.schema import ARTIFACT_TABLES
+from clew.types import Check
 
 if TYPE_CHECKING:
     from clew.stores.duckdb_read import DuckReader
 
 SHOWN = 20  # faults of one check that are listed
-UNHASHED = ("format", "schema_version", "generation", META_KEY, MADE_KEY)
 RANK_SUM = 1e-6  # how far the sum of all shares may be from 1: they are rounded
 NORM = 0.01  # how far a vector's length may be from 1: it is stored with 16 bits a number
 # A column whose values are rows of another table. -1 stands for none in those of NONE.
@@ -75,32 +72,9 @@ def _run(name: str, check: Callable[[DuckReader], Faults], checked: int, reader:
 
 def _checksum(reader: DuckReader) -> Faults:
     """Make the generation again from all rows, arrays and options."""
-    content = ContentHash()
-    artifact_columns(Artifact({name: _table(reader, name) for name in ARTIFACT_TABLES}, {}, {}), content)
-    for name in sorted(reader._array_places()):
-        array = portable(name, reader.array(name))
-        content.add(f"{name}:{array.dtype.str}:{array.shape}", array.reshape(-1))
-    rows = [(unescape(key), unescape(value)) for key, value in reader._rows(f"SELECT * FROM {META.name}")]
-    for key, value in sorted(rows):
-        if key not in UNHASHED:
-            content.add(key, value.encode("utf-8", "surrogatepass"))
-    if content.hexdigest() != reader.generation:
-        yield f"the content has the hash {content.hexdigest()}, not {reader.generation}"
-
-
-def _table(reader: DuckReader, name: str) -> dict[str, Any]:
-    columns = [column for column in ARTIFACT_TABLES[name].columns if not column.derived]
-    listed = ", ".join(column.name for column in columns)
-    rows = reader._rows(f"SELECT {listed} FROM {name} ORDER BY rowid")
-    given = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    return {column.name: _given(column, values) for column, values in zip(columns, given, strict=True)}
-
-
-def _given(column: Column, values: Sequence[Any]) -> Any:
-    """Return a column's values as an Artifact gives them."""
-    if column.kind in ("text", "json"):
-        return list(map(unescape, values))
-    return np.array([UNDATED if value is None else value for value in values] if column.optional else values)
+    found = content_hash(reader)
+    if found != reader.generation:
+        yield f"the content has the hash {found}, not {reader.generation}"
 
 
 def _positions(reader: DuckReader) -> Faults:
@@ -169,8 +143,8 @@ def _counts(reader: DuckReader) -> Faults:
     ranks = reader._rows("SELECT coalesce(sum(pagerank), 0) FROM nodes")[0][0]
     if reader.count("nodes") and abs(ranks - 1) > RANK_SUM:
         yield f"nodes: the sum of pagerank is {ranks}, not 1"
-    df = np.bincount(reader.array("graph.chunk_node"), minlength=reader.count("nodes"))
-    stored = _column(reader, "nodes", "df")
+    df = np.bincount(reader._load("graph.chunk_node"), minlength=reader.count("nodes"))
+    stored = column_array(reader, "nodes", "df")
     for node in np.flatnonzero(df[: len(stored)] != stored)[:SHOWN].tolist():
         yield f"nodes: row {node}: df is {stored[node]}, and {df[node]} chunks mention it"
 
@@ -180,9 +154,9 @@ def _arrays(reader: DuckReader) -> Faults:
     chunks, nodes = reader.count("chunks"), reader.count("nodes")
     for name in ("edges.source", "edges.target", "chunks.doc"):
         table, column = name.split(".")
-        if not np.array_equal(reader.array(name), _column(reader, table, column)):
+        if not np.array_equal(reader._load(name), column_array(reader, table, column)):
             yield f"{name} isn't the column of that table"
-    if not np.array_equal(reader.array("graph.node_df"), _column(reader, "nodes", "df")):
+    if not np.array_equal(reader._load("graph.node_df"), column_array(reader, "nodes", "df")):
         yield "graph.node_df isn't the df of the nodes"
     lengths = {
         "lex.length": chunks,
@@ -191,15 +165,16 @@ def _arrays(reader: DuckReader) -> Faults:
         "graph.node_confidence": nodes,
     }
     for name, length in lengths.items():
-        if len(reader.array(name)) != length:
-            yield f"{name} has {len(reader.array(name))} items instead of {length}"
+        found = len(reader._load(name))
+        if found != length:
+            yield f"{name} has {found} items instead of {length}"
     pointers = {
-        "lex.ptr": ("lex.chunk", len(reader.array("lex.terms")), chunks),
+        "lex.ptr": ("lex.chunk", len(reader._load("lex.terms")), chunks),
         "graph.chunk_ptr": ("graph.chunk_node", chunks, nodes),
         "place.mention_ptr": ("place.mention_node", chunks, nodes),
     }
     for name, (into, rows, below) in pointers.items():
-        if not _points(reader.array(name), reader.array(into), rows, below):
+        if not _points(reader._load(name), reader._load(into), rows, below):
             yield f"{name} doesn't divide {into} into {rows} parts"
     yield from _vectors(reader, chunks)
 
@@ -215,17 +190,13 @@ def _vectors(reader: DuckReader, chunks: int) -> Faults:
         if reader.meta.get("embedder") is not None:
             yield f"there are no vectors, though {reader.meta['embedder']} is said to have made some"
         return
-    of, vectors = reader.array("dense.chunk"), reader.array("dense.vectors")
+    of, vectors = reader._load("dense.chunk"), reader._load("dense.vectors")
     if vectors.ndim != 2 or vectors.shape != (len(of), reader.meta.get("dimension")):
         yield f"dense.vectors has the shape {vectors.shape}"
         return
     if len(of) and (int(of.min()) < 0 or int(of.max()) >= chunks):
         yield "dense.chunk names a chunk that isn't there"
-    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
-    for row in np.flatnonzero(~(np.abs(norms - 1) <= NORM))[:SHOWN].tolist():
-        yield f"dense.vectors: row {row} isn't a unit vector"
-
-
-def _column(reader: DuckReader, table: str, column: str) -> NDArray[Any]:
-    rows = reader._rows(f"SELECT {column} FROM {table} ORDER BY rowid")
-    return np.array([value for (value,) in rows], dtype=np.int64)
+    for begin in range(0, len(vectors), ROWS):
+        norms = np.linalg.norm(vectors[begin : begin + ROWS].astype(np.float32), axis=1)
+        for row in np.flatnonzero(~(np.abs(norms - 1) <= NORM))[:SHOWN].tolist():
+            yield f"dense.vectors: row {begin + row} isn't a unit vector"

@@ -33,9 +33,17 @@ class ContentHash:
 
     def add(self, label: str, data: Any) -> None:
         """Add bytes (or a contiguous array) under a label."""
-        view = memoryview(data).cast("B") if len(data) else memoryview(b"")
-        self._hash.update(f"{label}\0{len(view)}\0".encode("utf-8", "surrogatepass"))
-        self._hash.update(view)
+        self.begin(label, memoryview(data).nbytes)
+        self.go_on(data)
+
+    def begin(self, label: str, size: int) -> None:
+        """Begin what has so many bytes and comes in parts."""
+        self._hash.update(f"{label}\0{size}\0".encode("utf-8", "surrogatepass"))
+
+    def go_on(self, data: Any) -> None:
+        """Add a part of what was begun."""
+        if len(data):  # an empty array can't be cast
+            self._hash.update(memoryview(data).cast("B"))
 
     def hexdigest(self) -> str:
         return self._hash.hexdigest()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -97,23 +98,39 @@ class DuckReader:
             self._parts = {unescape(name): (dtype, shape, at, n) for name, dtype, shape, at, n in rows}
         return self._parts
 
-    def _load(self, name: str) -> NDArray[Any]:
+    def _array_parts(self, name: str) -> tuple[str, str, int, Iterator[bytes]]:
+        """Return an array's type, shape (as JSON), size in bytes, and its parts, which are as long together.
+
+        Raises BadIndex, also while the parts are read.
+        """
         places = self._array_places()
         if name not in places:
             raise BadIndex(str(self.path), f"it has no array {name!r}", AGAIN)
-        kind, shape, first, parts = places[name]
+        kind, shape, first, count = places[name]
+        size = math.prod(json.loads(shape)) * np.dtype(kind).itemsize
+
+        def parts() -> Iterator[bytes]:
+            left = size
+            for begin in range(first, first + count, PARTS_AT_ONCE):
+                end = min(begin + PARTS_AT_ONCE, first + count) - 1
+                for (data,) in self._rows(f"SELECT data FROM arrays WHERE rowid BETWEEN {begin} AND {end}"):
+                    left -= len(data)
+                    if left < 0:
+                        raise BadIndex(str(self.path), f"its array {name!r} is longer than its shape", AGAIN)
+                    yield data
+            if left:
+                raise BadIndex(str(self.path), f"its array {name!r} is incomplete", AGAIN)
+
+        return kind, shape, size, parts()
+
+    def _load(self, name: str) -> NDArray[Any]:
+        kind, shape, _, parts = self._array_parts(name)
         array = np.empty(tuple(json.loads(shape)), dtype=np.dtype(kind))
         into = array.reshape(-1).view(np.uint8)
         at = 0
-        for begin in range(first, first + parts, PARTS_AT_ONCE):
-            end = min(begin + PARTS_AT_ONCE, first + parts) - 1
-            for (data,) in self._rows(f"SELECT data FROM arrays WHERE rowid BETWEEN {begin} AND {end}"):
-                if at + len(data) > len(into):
-                    raise BadIndex(str(self.path), f"its array {name!r} is longer than its shape", AGAIN)
-                into[at : at + len(data)] = np.frombuffer(data, dtype=np.uint8)
-                at += len(data)
-        if at != len(into):
-            raise BadIndex(str(self.path), f"its array {name!r} is incomplete", AGAIN)
+        for data in parts:
+            into[at : at + len(data)] = np.frombuffer(data, dtype=np.uint8)
+            at += len(data)
         array.flags.writeable = False
         return array
 
@@ -193,8 +210,12 @@ class DuckReader:
         wanted = [(name, int(at)) for name, at in (("node", node), ("chunk", chunk)) if at is not None]
         where = " AND ".join(f"{name} = ?" for name, _ in wanted) or "true"
         query = f"SELECT {_MENTION} FROM mentions WHERE {where} ORDER BY rowid LIMIT ?"
-        rows = self._rows(query, [*(at for _, at in wanted), limit])
-        return [Mention(n, c, start, end, unescape(surface)) for n, c, start, end, surface in rows]
+        return list(map(_mention, self._rows(query, [*(at for _, at in wanted), limit])))
+
+    def mentions_within(self, chunks: range) -> list[Mention]:
+        """Return the mentions in some consecutive chunks, in order."""
+        query = f"SELECT {_MENTION} FROM mentions WHERE chunk >= ? AND chunk < ? ORDER BY rowid"
+        return list(map(_mention, self._rows(query, [chunks.start, chunks.stop])))
 
     def edges(self, *, node: int, kinds: Sequence[str] = (), limit: int = 1000) -> list[Edge]:
         """Return the edges that begin or end at ``node``, heaviest first."""
@@ -257,7 +278,7 @@ class DuckReader:
     # --- the file ---
 
     def check(self) -> list[Check]:
-        """Compare everything with everything; this reads the whole file into memory."""
+        """Compare everything with everything; memory holds a few columns or arrays at a time."""
         from clew.stores.check import check_reader
 
         return check_reader(self)
@@ -353,6 +374,11 @@ def _chunk(row: tuple[Any, ...]) -> Chunk:
     chunk, id_, doc, section, start, end, first, last, n_tokens, headings, text = row
     path = tuple(json.loads(unescape(headings)))
     return Chunk(chunk, id_, doc, section, start, end, first, last, n_tokens, path, unescape(text))
+
+
+def _mention(row: tuple[Any, ...]) -> Mention:
+    node, chunk, start, end, surface = row
+    return Mention(node, chunk, start, end, unescape(surface))
 
 
 def _node(row: tuple[Any, ...]) -> Node:

@@ -138,6 +138,8 @@ class StoreContract:
         both = [m for m in rows if (m.node, m.chunk) == (node, chunk)]
         assert reader.mentions(node=node, chunk=chunk) == both
         assert reader.mentions(limit=4) == rows[:4]
+        few = range(chunk, chunk + 3)
+        assert reader.mentions_within(few) == [m for m in rows if m.chunk in few]
         reader.close()
 
     def test_communities_come_back(self, store: Store, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,10 @@ import pytest
 
 from clew import Index
 from clew.options import EmbedOptions, IndexOptions
+from clew.stores import checksum
 from clew.stores.duckdb import make
+from clew.stores.duckdb_read import DuckReader
+from clew.testing.factories import make_artifact
 
 NO_VECTORS = IndexOptions(embed=EmbedOptions(embedder="none"))
 NOTES = {
@@ -179,3 +183,23 @@ def test_several_sources_and_vectors(tmp_path: Path) -> None:
     with Index.open(tmp_path / "i.duckdb") as index:
         damaged = {check.name for check in index.doctor().checks if check.faults}
     assert damaged >= {"checksum", "arrays"}
+
+
+def test_a_larger_index_takes_no_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checksum, "ROWS", 4096)
+
+    def peak(n_mentions: int) -> int:
+        path = tmp_path / f"{n_mentions}.duckdb"
+        make().publish(path, make_artifact(200, n_mentions=n_mentions))
+        reader = make().open(path)
+        assert isinstance(reader, DuckReader)
+        tracemalloc.start()
+        try:
+            assert checksum.content_hash(reader) == reader.generation
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            reader.close()
+
+    peak(100)  # imports
+    assert peak(60_000) < 1.5 * peak(10_000)
