@@ -26,6 +26,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "stats": (),
     "doctor": (),
     "cache": (),
+    "costs": (),
+    "llms": (),
     "settings": (),
     "embedders": (),
 }

@@ -22,6 +22,7 @@ READING = [
     ("stats",),
     ("doctor",),
     ("cache",),
+    ("costs",),
 ]
 
 

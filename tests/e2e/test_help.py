@@ -25,6 +25,8 @@ COMMANDS = [
     "stats",
     "doctor",
     "cache",
+    "costs",
+    "llms",
     "settings",
     "embedders",
 ]
