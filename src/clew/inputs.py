@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from clew import registry
 from clew.errors import NotFound, SourceError, UsageError
 from clew.ingest.origins import describe
+from clew.nostr.dump import is_dump
 from clew.options import FILE, FOLDER, IndexOptions, SourceOptions
 from clew.ports import Reader, Source
+
+VERIFIED = "verified"  # the file that remembers which events were verified
 
 
 def default_path(paths: Sequence[str | Path]) -> Path:
@@ -33,9 +36,11 @@ def _some(paths: Sequence[str | Path]) -> Sequence[str | Path]:
     return paths
 
 
-def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Source]:
+def open_sources(
+    paths: Sequence[str | Path], options: IndexOptions, index: Path | None = None
+) -> list[Source]:
     """Return a source for each path, by what it is; a path named twice is one, and files that are named
-    together are one. Raises NotFound."""
+    together are one. What they may remember is kept beside ``index``. Raises NotFound."""
     found: dict[Path, Path] = {}
     for given in _some(paths):
         if not str(given):
@@ -55,7 +60,7 @@ def open_sources(paths: Sequence[str | Path], options: IndexOptions) -> list[Sou
         while name in taken:
             name, number = f"{base}-{number}", number + 1
         taken.add(name)
-        sources.append(_open_source(path, options.source, name, parts))
+        sources.append(_open_source(path, options.source, name, parts, index))
     return sources
 
 
@@ -91,27 +96,41 @@ def _is_note(path: Path) -> bool:
 
 
 def _is_corpus(path: Path) -> bool:
-    return path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson")
+    """Tell whether a file is a JSONL corpus. A dump of Nostr events isn't one: it is read with the notes."""
+    return path.is_file() and path.suffix.lower() in (".jsonl", ".ndjson") and not is_dump(path)
 
 
-def _open_source(path: Path, options: SourceOptions, name: str, parts: Sequence[str] = ()) -> Source:
-    if parts:
-        group: Source = registry.load("sources", "folder")(path, options, name, parts)
-        return group
-    source: Source = registry.load("sources", "jsonl" if _is_corpus(path) else "folder")(path, options, name)
-    return source
+def _open_source(
+    path: Path, options: SourceOptions, name: str, parts: Sequence[str] = (), index: Path | None = None
+) -> Source:
+    if not parts and _is_corpus(path):
+        corpus: Source = registry.load("sources", "jsonl")(path, options, name)
+        return corpus
+    verified = beside(index, VERIFIED) if index is not None else None
+    folder: Source = registry.load("sources", "folder")(path, options, name, parts, verified)
+    return folder
 
 
-def sources_of(reader: Reader) -> list[Source]:
-    """Return the sources of an index, as it remembers them. Raises SourceError if one isn't there."""
+def beside(index: Path, name: str) -> Path:
+    """Return the file ``name`` that goes with an index: in its folder ``.clew``, or ``FILE.name`` for an
+    index elsewhere, where a file so called may be somebody else's."""
+    return index.with_name(name if index.parent.name == FOLDER else f"{index.name}.{name}")
+
+
+def sources_of(reader: Reader, file: Path | None = None) -> list[Source]:
+    """Return the sources of the index in ``file``, as it remembers them. Raises SourceError if one isn't
+    there."""
     stored = reader.meta["options"]["source"]
-    options = SourceOptions(tuple(stored["include"]), tuple(stored["exclude"]), stored["max_bytes"])
+    known = {one.name for one in fields(SourceOptions)}
+    given = {name: value for name, value in stored.items() if name in known}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list | tuple)}
+    options = SourceOptions(**{**given, **lists})
     sources = []
     for origin in reader.sources:
         path = Path(origin.root) / origin.file
         if not origin.root or not path.exists():
             raise SourceError(describe(origin), "the source isn't where it was indexed")
-        sources.append(_open_source(path, options, origin.name, origin.parts))
+        sources.append(_open_source(path, options, origin.name, origin.parts, file))
     if not sources:
         raise SourceError("", "the index doesn't say where its sources were")
     return sources

@@ -39,7 +39,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """Which files of a folder are read."""
+    """Which files of a folder are read, and which events."""
 
     include: tuple[str, ...] = field(
         default=(), metadata={"help": "Only files that match one of these gitignore-style patterns."}
@@ -50,6 +50,34 @@ class SourceOptions:
     max_bytes: int = field(
         default=64 * 1024 * 1024,
         metadata={"help": "Skip files larger than this many bytes, and say so.", "low": 1024},
+    )
+    kinds: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Of Nostr events, only these kinds: numbers, ranges 30000-39999, or names.",
+            "metavar": "KIND",
+        },
+    )
+    unknown_kinds: str = field(
+        default="keep",
+        metadata={
+            "help": "Nostr events of kinds that Clew knows nothing of: keep, as nodes, or ignore.",
+            "choices": ("keep", "ignore"),
+        },
+    )
+    author: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Of Nostr events, only those by this public key (npub or hex).",
+            "metavar": "NPUB",
+        },
+    )
+    since: str = field(
+        default="",
+        metadata={"help": "Of Nostr events, only those since a day, or so long ago: 7d.", "metavar": "TIME"},
+    )
+    until: str = field(
+        default="", metadata={"help": "Of Nostr events, only those until a day.", "metavar": "TIME"}
     )
 
 

@@ -45,7 +45,7 @@ class Source(Protocol):
     For :mod:`clew.watching` it may also have ``stamp()``: a text that differs once ``read`` may give
     something else (of names, sizes and times, say); it raises what ``read`` raises. A source without it is
     read whole to see whether it has changed. One that reads only parts of its folder says which in ``parts``
-    (see :class:`clew.types.Origin`).
+    (see :class:`clew.types.Origin`). ``notes`` may say, after ``read``, what was left out that is no problem.
     """
 
     name: str

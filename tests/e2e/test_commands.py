@@ -26,8 +26,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "stats": (),
     "doctor": (),
     "cache": (),
-    "costs": (),
-    "llms": (),
     "settings": (),
     "embedders": (),
 }

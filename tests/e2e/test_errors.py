@@ -22,7 +22,6 @@ READING = [
     ("stats",),
     ("doctor",),
     ("cache",),
-    ("costs",),
 ]
 
 

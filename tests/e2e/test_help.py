@@ -25,8 +25,6 @@ COMMANDS = [
     "stats",
     "doctor",
     "cache",
-    "costs",
-    "llms",
     "settings",
     "embedders",
 ]

@@ -33,8 +33,6 @@ def opened(given: Path | None, *, follow: bool = False, llm: LlmOptions | None =
     try:
         yield index
     finally:
-        if index.spent:
-            say(index.spent, "dim")
         index.close()
 
 

@@ -18,7 +18,7 @@ from clew.text.language import preload
 from clew.text.tokens import normal_words
 from clew.types import FILE_TYPES, Analysis, Problem, RawDocument
 
-PARSE_VERSION = "5"  # raise it whenever the same bytes would be analysed otherwise
+PARSE_VERSION = "6"  # raise it whenever the same bytes would be analysed otherwise
 # Documents analysed at once share a look into the cache, a commit to it, and a call of the tokenizer.
 BATCH_BYTES = 1 << 19
 BATCH_DOCS = 512

@@ -126,13 +126,14 @@ def build(
     clock = _Clock(progress)
     clock.stage("scan")
     raws, problems = scan(sources)
+    told = [note for source in sources for note in getattr(source, "notes", ())]
     asks = model.record(options) if model is not None else None
     made = fingerprint(raws, recorded(options), tokenizer, window, extractors, embedder, asks)
     imprint, places = store.imprint(path), origins(sources)
     record = unchanged(imprint, made, places)
     if imprint is not None and record is not None and not rebuild:
         clock.stop()
-        return _as_it_was(path, record, imprint.meta, problems, embedder, clock.seconds)
+        return _as_it_was(path, record, imprint.meta, problems, embedder, clock.seconds, told)
     analysis = dependence(options, tokenizer, window, extractors)
     changes, reach, line = tell(imprint, options, analysis, embedder, asks)
     if line:
@@ -170,7 +171,7 @@ def build(
         store.publish(path, artifact)
         if embeds or model is not None:
             progress.note(_early(embeds, model))
-    notes: list[str] = []
+    notes = list(told)
     if embedder is not None and embeds:
         notes += language_note(languages, embedder)
         clock.stage("embed", len(texts))
@@ -247,11 +248,13 @@ def _as_it_was(
     problems: Sequence[Problem],
     embedder: Embedder | None,
     seconds: Mapping[str, float],
+    notes: Sequence[str],
 ) -> BuildResult:
     """Return the result of a build that had nothing to do: what the build that made the index told."""
-    told = [*problems, *(Problem(**problem) for problem in record["problems"])]
+    listed = [*problems, *(Problem(**problem) for problem in record["problems"])]
     languages = _most_first(meta["languages"])
-    notes = language_note(languages, embedder) if embedder is not None and meta["embedder"] else []
+    if embedder is not None and meta["embedder"]:
+        notes = [*notes, *language_note(languages, embedder)]
     nothing = "Nothing has changed since the index was made: it is as it was."
     counts = dict(record["counts"])
     work = dict.fromkeys(WORK, 0) | {
@@ -259,7 +262,7 @@ def _as_it_was(
         "vectors_reused": counts["vectors"],
     }
     return BuildResult(
-        str(path), counts, seconds, tuple(told), languages, (*notes, nothing), unchanged=True, work=work
+        str(path), counts, seconds, tuple(listed), languages, (*notes, nothing), unchanged=True, work=work
     )
 
 

@@ -203,8 +203,6 @@ def _add_documents(register: Register, line: Line) -> None:
             Entry("document", title, normal_name(title), document.doc, SURE_TITLE, True, document.key)
         )
         surfaces = [list(titles(document.title)), _aliases(analysis.marks), [unqualified(document.title)]]
-        for name in stated.ids:
-            register.spell(at, name)
         for rank, found in zip(claims, surfaces, strict=True):
             for surface in found if stated.titled else ():
                 if surface.strip():

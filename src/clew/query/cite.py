@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from clew.ports import Reader
 from clew.text.units import as_long, source_span
-from clew.types import Chunk, Citation, Document, Evidence
+from clew.types import FILE_TYPES, Chunk, Citation, Document, Evidence
 
 
 class Citer:
@@ -139,7 +139,10 @@ def _citation(
     number: int, chunk: Chunk, document: Document, start: int, end: int, span: tuple[int, int]
 ) -> Citation:
     """Cite characters ``start``..``end`` of a chunk, which are the source bytes ``span``."""
-    first = chunk.start_line + chunk.text.count("\n", 0, start)
+    # A record's or an event's text lies within one line of its file, whatever breaks it has.
+    breaks = "\n" if document.media_type in FILE_TYPES else ""
+    first = chunk.start_line + (chunk.text.count(breaks, 0, start) if breaks else 0)
+    last = first + (chunk.text.count(breaks, start, end) if breaks else 0)
     return Citation(
         number=number,
         key=document.key,
@@ -148,7 +151,7 @@ def _citation(
         start=span[0],
         end=span[1],
         start_line=first,
-        end_line=first + chunk.text.count("\n", start, end),
+        end_line=last,
         quote=chunk.text[start:end],
         chunk_id=chunk.id,
         file=document.file,

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from clew.errors import NotFound
+from clew.nostr.refs import plain_id
 from clew.ports import Reader
 from clew.query.inflected import nodes_like
 from clew.query.space import Space
@@ -92,6 +93,7 @@ def nearest(reader: Reader, name: str) -> str:
 
 def _bearing(space: Space, name: str) -> list[Node]:
     reader = space.reader
+    name = plain_id(name)
     nodes = list(reader.find_nodes(normal_name(name)))
     known = {node.node for node in nodes}
     documents = [document.doc for document in reader.find_documents(name)]

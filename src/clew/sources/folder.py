@@ -1,4 +1,5 @@
-"""Notes of a folder: Markdown, plain text and JSONL files, as the ignore rules leave them; or one file."""
+"""Notes of a folder: Markdown, plain text, JSONL files and dumps of Nostr events, as the ignore rules leave
+them; or one file."""
 
 from __future__ import annotations
 
@@ -10,8 +11,12 @@ from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
-from clew.errors import SourceError
+from clew.errors import OptionError, SourceError
 from clew.ids import content_hash
+from clew.nostr.dump import is_dump
+from clew.nostr.known import Known
+from clew.nostr.reading import Reading
+from clew.nostr.select import wanted
 from clew.options import SourceOptions
 from clew.text.files import file_status, shown_name
 from clew.text.records import read_records
@@ -20,7 +25,8 @@ from clew.types import MediaType, Problem, RawDocument
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn", ".mdx", ".qmd", ".rmd"))
 TEXT = frozenset((".txt", ".text", ".rst", ".org", ".adoc", ".asciidoc", ".tex"))
 RECORDS = frozenset((".jsonl", ".ndjson"))
-OURS = MARKDOWN | TEXT | RECORDS
+EVENTS = frozenset((".json",))  # read if it holds Nostr events
+OURS = MARKDOWN | TEXT | RECORDS | EVENTS
 IGNORE_FILE = ".gitignore"
 
 
@@ -50,8 +56,17 @@ class FolderSource:
     followed within the folder only, and only to what isn't reached otherwise.
     """
 
-    def __init__(self, path: Path, options: SourceOptions, name: str, parts: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        path: Path,
+        options: SourceOptions,
+        name: str,
+        parts: Sequence[str] = (),
+        verified: Path | None = None,
+    ) -> None:
         self.name = name
+        self.notes: list[str] = []  # what was left out of the last reading, and is no problem
+        self._verified = verified  # the file that remembers verified events
         self.parts = tuple(parts)  # the only files and folders in it that are read, if any are named
         self.path = path
         self._root = path
@@ -60,11 +75,40 @@ class FolderSource:
         self._exclude = GitIgnoreSpec.from_lines(options.exclude) if options.exclude else None
 
     def read(self) -> Iterator[RawDocument | Problem]:
-        """Yield the documents in key order. Raises SourceError if the folder can't be read."""
+        """Yield the files' documents in key order, then those of events. Raises SourceError if the folder
+        can't be read."""
         found, problems = self._find()
+        dumps = [item for item in found if self._is_dump(item)]
         for item in found:
-            yield from self._file(item)
+            if item not in dumps and PurePosixPath(item.key).suffix.lower() not in EVENTS:
+                yield from self._file(item)
         yield from problems
+        if dumps:
+            yield from self._events(dumps)
+
+    def _is_dump(self, item: _Found) -> bool:
+        suffix = PurePosixPath(item.key).suffix.lower()
+        return suffix in RECORDS | EVENTS and _is_regular(item.path) and is_dump(item.path)
+
+    def _events(self, dumps: Sequence[_Found]) -> Iterator[RawDocument | Problem]:
+        """Yield the documents of all dumps, as one set of events."""
+        try:
+            reading = Reading(Known(self._verified))
+        except OptionError as error:
+            if self.parts or (len(dumps) == 1 and dumps[0].path == self._root):
+                raise
+            yield from (
+                Problem(item.key, f"it holds Nostr events: {error.reason}", error.remedy) for item in dumps
+            )
+            return
+        for item in dumps:
+            try:
+                reading.file(item.path, item.key)
+            except OSError as error:
+                yield _unreadable(item.key, error)
+        yield from reading.problems
+        yield from reading.documents(wanted(self._options))
+        self.notes = reading.notes
 
     def stamp(self) -> str:
         """Return a hash of the names, sizes and times of what would be read; contents aren't read.
@@ -111,10 +155,23 @@ class FolderSource:
         yield RawDocument(item.key, item.key, data, media)
 
 
-def open_source(path: Path, options: SourceOptions, name: str, parts: Sequence[str] = ()) -> FolderSource:
+def open_source(
+    path: Path,
+    options: SourceOptions,
+    name: str,
+    parts: Sequence[str] = (),
+    verified: Path | None = None,
+) -> FolderSource:
     """Return the source for a folder, for one file, or for ``parts`` of a folder: paths within it, a folder's
-    with a slash at its end."""
-    return FolderSource(path, options, name, parts)
+    with a slash at its end. ``verified`` is the file that remembers which events were verified."""
+    return FolderSource(path, options, name, parts, verified)
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
 
 
 def _check_folder(root: Path) -> None:

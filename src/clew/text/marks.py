@@ -21,6 +21,10 @@ URL_END = b".,;:!?'*_~"  # at its end these belong to the sentence
 # Where a URL ends at the latest: the quotation marks and punctuation of scripts without spaces.
 URL_WIDE_END = regex.compile("[\u2018-\u201f\u3000-\u303f\uff01-\uff0f\uff1a-\uff1f«»‹›]")
 
+# NIP-19: npub1, note1, nprofile1, nevent1 and naddr1 with 20 letters or more, as NIP-27 puts them in text.
+NOSTR_LEAD = re.compile(rb"n(?:pub|ote|profile|event|addr)1")
+NOSTR = re.compile(rb"(?<![0-9A-Za-z])(?:nostr:|@)?n(?:pub|ote|profile|event|addr)1[02-9ac-hj-np-z]{20,}")
+
 HASHTAG = re.compile(rb"#[0-9A-Za-z_/\-\x80-\xff]+")
 TAG_LEAD_ASCII = b" \t\r\n({,;>"  # what may stand before a tag
 TAG_BODY = regex.compile(r"[\p{L}\p{M}\p{N}\p{So}\p{Sk}\u200d\ufe0f_/\-]+")
@@ -50,7 +54,13 @@ QUOTE_LEAD = re.compile(rb"\"|\xc2[\xab\xbb]|\xe2\x80[\x98\x9c\x9e]|\xe3\x80[\x8
 
 
 def urls(data: bytes) -> list[Span]:
-    """Return the spans of the bare URLs, ascending. Closing brackets count if they were opened."""
+    """Return the spans of the bare URLs, ascending, and of what stands for people and notes of Nostr. Closing
+    brackets count if they were opened."""
+    nostr = [match.span() for match in NOSTR.finditer(data)] if NOSTR_LEAD.search(data) else []
+    return sorted([*nostr, *_urls(data)]) if nostr else _urls(data)
+
+
+def _urls(data: bytes) -> list[Span]:
     spans: list[Span] = []
     last = 0
     for match in URL_LEAD.finditer(data):
