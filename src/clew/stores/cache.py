@@ -80,7 +80,7 @@ class SqliteCache:
         self._new_run = new_run
         self.problem = ""
         self._lock = threading.RLock()
-        self._used: dict[str, set[str]] = {name: set() for name in STORED}
+        self._used: dict[str, set[str]] = {name: set() for name in PRUNED}
         self._run = 0
         self._db: sqlite3.Connection | None = None
         self._open()
@@ -281,7 +281,7 @@ class SqliteCache:
                 found[key] = decode(data)
             except (ValueError, TypeError):
                 continue  # one damaged entry: as if it weren't there; it is overwritten
-        self._used[table].update(found)
+        self._use(table, found)
         return {key: found[key] for key in wanted if key in found}
 
     def _put(self, table: str, rows: Sequence[tuple[str, bytes]]) -> None:
@@ -291,7 +291,12 @@ class SqliteCache:
 
         if rows:
             self._guard(lambda db: _in_transaction(db, work), None)
-            self._used[table].update(key for key, _ in rows)
+            self._use(table, (key for key, _ in rows))
+
+    def _use(self, table: str, keys: Iterable[str]) -> None:
+        """Note what this run uses, where that decides what is pruned: of replies there may be any number."""
+        if table in PRUNED:
+            self._used[table].update(keys)
 
 
 def _connect(path: Path, new_run: bool) -> tuple[sqlite3.Connection, int]:
