@@ -41,6 +41,7 @@ from clew.types import (
     EdgeView,
     Exported,
     Filter,
+    Forecast,
     Hit,
     Matches,
     Named,
@@ -127,6 +128,46 @@ class Index:
             return cls._build(paths, goal, options, llm, progress, named=path is not None, rebuild=rebuild)
 
     @classmethod
+    def foresee(
+        cls,
+        paths: Sequence[str | Path],
+        path: str | Path | None = None,
+        *,
+        options: IndexOptions | None = None,
+        llm: LlmOptions | ChatModel | None = None,
+        progress: Progress | None = None,
+        rebuild: bool = False,
+    ) -> Forecast:
+        """Return what :meth:`build` with the same arguments would do and what a language model would cost.
+
+        Notes are read and linked, no model is called, nothing is written. Raises what ``build`` raises before
+        it begins.
+        """
+        from clew.ingest.consult import make_model
+        from clew.ingest.forecast import Unwritten, foresee
+
+        options = options if options is not None else IndexOptions()
+        progress = progress if progress is not None else SilentProgress()
+        goal = Path(path) if path is not None else default_path(paths)
+        parts = _parts(paths, goal, options, progress, named=path is not None)
+        place = cache_path(goal)
+        cache = Unwritten(parts["store"].cache(place, new_run=False)) if place.is_file() else None
+        try:
+            model = make_model(options, _make_callers(llm, cache), _prompts(llm))
+            return foresee(
+                path=goal,
+                options=options,
+                cache=cache,
+                model=model,
+                progress=progress,
+                rebuild=rebuild,
+                **parts,
+            )
+        finally:
+            if cache is not None:
+                cache.close()
+
+    @classmethod
     def _build(
         cls,
         paths: Sequence[str | Path],
@@ -141,31 +182,21 @@ class Index:
         from clew.ingest.build import build  # 0.4 s of imports that asking doesn't need
         from clew.ingest.consult import make_model
 
-        check_choices(options)
-        store: Store = registry.load("stores", DEFAULT_STORE)()
-        sources = open_sources(paths, options, goal)
-        _spare_sources(store, goal, sources, progress, named=named)
-        embedder = registry.make_embedder(options.embed)
-        sizing = embedder if embedder is not None else _default_embedder(options.embed)
-        extractors = [registry.load("extractors", name)() for name in registry.names("extractors")]
+        parts = _parts(paths, goal, options, progress, named=named)
+        store, embedder = parts["store"], parts["embedder"]
         with store.writing(goal):
             cache = store.cache(cache_path(goal))
             try:
                 callers = _make_callers(llm, cache)
                 model = make_model(options, callers, _prompts(llm))
                 result = build(
-                    sources,
-                    goal,
-                    options,
-                    store=store,
+                    path=goal,
+                    options=options,
                     cache=cache,
-                    embedder=embedder,
-                    tokenizer=sizing.tokenizer,
-                    window=sizing.window,
-                    extractors=extractors,
                     model=model,
                     progress=progress,
                     rebuild=rebuild,
+                    **parts,
                 )
                 if not result.unchanged:
                     cache.prune()
@@ -493,7 +524,28 @@ def _enough_memory(goal: Path) -> Iterator[None]:
         raise PublishError(str(goal), "there isn't enough memory to make it", remedy) from error
 
 
-def _make_callers(llm: LlmOptions | ChatModel | None, cache: Cache) -> Callers | None:
+def _parts(
+    paths: Sequence[str | Path], goal: Path, options: IndexOptions, progress: Progress, *, named: bool
+) -> dict[str, Any]:
+    """Return what a build is made with, by the names of its arguments: store, sources, embedder, tokenizer,
+    window, extractors. Raises OptionError and, for sources that would be lost, UsageError."""
+    check_choices(options)
+    store: Store = registry.load("stores", DEFAULT_STORE)()
+    sources = open_sources(paths, options, goal)
+    _spare_sources(store, goal, sources, progress, named=named)
+    embedder = registry.make_embedder(options.embed)
+    sizing = embedder if embedder is not None else _default_embedder(options.embed)
+    return {
+        "store": store,
+        "sources": sources,
+        "embedder": embedder,
+        "tokenizer": sizing.tokenizer,
+        "window": sizing.window,
+        "extractors": [registry.load("extractors", name)() for name in registry.names("extractors")],
+    }
+
+
+def _make_callers(llm: LlmOptions | ChatModel | None, cache: Cache | None) -> Callers | None:
     if llm is None or isinstance(llm, LlmOptions):
         return make_callers(llm, cache) if llm is not None else None
     return make_callers(LlmOptions(), cache, model=llm)

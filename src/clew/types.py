@@ -714,6 +714,33 @@ class BuildResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What one stage would ask of a language model: about so many things (documents, names, reports) in so
+    many calls, beside ``kept`` replies that are there already. ``money`` is None where no price is known."""
+
+    stage: str
+    items: int
+    calls: int
+    kept: int
+    prompt_tokens: int
+    reply_tokens: int
+    money: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a build would do: counts of what there is, ``work`` as in a :class:`BuildResult`, and what each
+    stage would ask of a language model."""
+
+    index: str
+    counts: Mapping[str, int]
+    work: Mapping[str, int]
+    stages: tuple[Foreseen, ...]
+    problems: tuple[Problem, ...]
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a source was. Its ``name`` and a slash begin its documents' keys where there are several.
 

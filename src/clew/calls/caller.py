@@ -51,7 +51,7 @@ class ModelCaller:
         self.options = options if options is not None else LlmOptions()
         self.cache = cache
         self._budget = budget if budget is not None else Budget(None)
-        self._price = price
+        self.price = price
         self.ledger = ledger if ledger is not None else Ledger(cache)
         self._clock: Clock = clock if clock is not None else SystemClock()
         self._chance = chance if chance is not None else make_chance()
@@ -264,7 +264,7 @@ class ModelCaller:
     def _turn(self, estimate: Usage) -> Iterator[list[Usage]]:
         """Hold the budget and a place among the calls; give a list for what is used."""
         tokens = estimate.prompt_tokens + estimate.reply_tokens
-        with self._budget.hold(estimate, self._price) as used:
+        with self._budget.hold(estimate, self.price) as used:
             try:
                 with self._limits.turn(tokens, self._stop):
                     if self._stop.is_set():
@@ -308,7 +308,7 @@ class ModelCaller:
             reply_tokens=reply.usage.reply_tokens,
             seconds=self._clock.now() - begin,
             money=self._money(reply.usage),
-            unpriced=int(self._price is None),
+            unpriced=int(self.price is None),
             estimated=int(not reply.usage.exact),
             cut=int(reply.finish == "length"),
         )
@@ -332,7 +332,7 @@ class ModelCaller:
         )
 
     def _money(self, usage: Usage) -> float:
-        return self._price.of(usage) if self._price is not None else 0.0
+        return self.price.of(usage) if self.price is not None else 0.0
 
     def _count(self, stage: str, **what: Any) -> None:
         self.ledger.add(Cost(stage, self.model.name, **what))

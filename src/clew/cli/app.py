@@ -120,6 +120,12 @@ def index(
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Go on: publish again after each change, until Ctrl-C.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what there is to do and what a language model would cost; write nothing."
+        ),
+    ] = False,
 ) -> None:
     """Read notes and publish an index.
 
@@ -128,9 +134,9 @@ def index(
     Questions can be asked as soon as the index is published without vectors, within seconds;
     embedding goes on, and the index is published again.
     """
-    from clew.cli import following, indexing
+    from clew.cli import following, foreseeing, indexing
 
-    run = following.run if watch else indexing.run
+    run = foreseeing.run if dry_run else following.run if watch else indexing.run
     run(paths, index, flags, as_json, quiet, rebuild)
 
 

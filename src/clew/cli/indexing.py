@@ -104,6 +104,8 @@ def summary(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:
     table.add_row("time", f"{seconds:,.1f}", f"s, of it embedding {embedding:,.1f} s" if embedding else "s")
     if large and not result.unchanged:
         table.add_row("speed", f"{size / 1e6 / (seconds - embedding):,.2f}", "MB/s without embedding")
+    for name, value, rest in _model(result):
+        table.add_row(name, value, rest)
     page.gap()
     page.add(table)
     render.problems(page, result.problems)
@@ -130,6 +132,29 @@ def _documents(result: BuildResult) -> str:
 def _vectors(result: BuildResult) -> str:
     made, kept = (result.work.get(f"vectors_{what}", 0) for what in ("embedded", "reused"))
     return f"{made:,} embedded, {kept:,} reused" if kept else ""
+
+
+def _model(result: BuildResult) -> Iterator[tuple[str, str, str]]:
+    """Yield rows on what a language model was asked and what it brought."""
+    work = result.work
+    dropped = sum(work.get(name, 0) for name in ("told_dropped", "types_dropped"))
+    unsaid = f"; {dropped:,} dropped, which the notes don't say" if dropped else ""
+    if "entities_told" in work:
+        rest = f"places and {work['relations_told']:,} relations by the model{unsaid}"
+        yield "named", f"{work['entities_told']:,}", rest
+    if "names_typed" in work:
+        yield "typed", f"{work['names_typed']:,}", f"names by the model{unsaid}"
+    if "reports_written" in work:
+        cut = work["findings_dropped"]
+        rest = f"by the model{f'; {cut:,} findings dropped, which cite nothing' if cut else ''}"
+        yield "reports", f"{work['reports_written']:,}", rest
+    costs = result.costs
+    if costs:
+        calls, kept = (sum(getattr(one, name) for one in costs) for name in ("calls", "kept"))
+        tokens = sum(one.prompt_tokens + one.reply_tokens for one in costs)
+        money = sum(one.money for one in costs)
+        priced = f", {money:,.4g} of money" if money and not any(one.unpriced for one in costs) else ""
+        yield "calls", f"{calls:,}", f"to the model, {kept:,} replies kept; {tokens:,} tokens{priced}"
 
 
 def _next(page: Page, result: BuildResult, paths: Sequence[Path]) -> None:

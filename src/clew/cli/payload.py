@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Document,
         EdgeView,
         Exported,
+        Forecast,
         GraphPath,
         Hit,
         Matches,
@@ -290,6 +291,46 @@ def result(value: BuildResult) -> dict[str, Any]:
             for one in value.changes
         ],
         "reach": list(value.reach),
+        "left": {stage: dict(one) for stage, one in value.left.items()},
+        "model": [
+            {
+                "stage": one.stage,
+                "model": one.model,
+                "calls": one.calls,
+                "kept": one.kept,
+                "prompt_tokens": one.prompt_tokens,
+                "reply_tokens": one.reply_tokens,
+                "failed": one.failed,
+                "money": None if one.unpriced else _number(one.money),
+            }
+            for one in value.costs
+        ],
+        "problems": [
+            {"key": p.key, "reason": p.reason, "remedy": p.remedy, "skipped": p.skipped}
+            for p in value.problems
+        ],
+    }
+
+
+def forecast(value: Forecast) -> dict[str, Any]:
+    stages = [
+        {
+            "stage": one.stage,
+            "items": one.items,
+            "calls": one.calls,
+            "kept": one.kept,
+            "prompt_tokens": one.prompt_tokens,
+            "reply_tokens": one.reply_tokens,
+            "money": None if one.money is None else _number(one.money),
+        }
+        for one in value.stages
+    ]
+    return {
+        "index": value.index,
+        "unchanged": value.unchanged,
+        "counts": dict(value.counts),
+        "work": dict(value.work),
+        "model": stages,
         "problems": [
             {"key": p.key, "reason": p.reason, "remedy": p.remedy, "skipped": p.skipped}
             for p in value.problems

@@ -25,6 +25,10 @@ STAGES = {
     "communities": "Finding themes",
     "publish": "Publishing",
     "embed": "Embedding",
+    "extract": "Asking on notes",
+    "types": "Asking on names",
+    "reports": "Writing reports",
+    "estimate": "Estimating",
 }
 
 

@@ -148,7 +148,10 @@ def search(page: Page, found: Sequence[Hit]) -> None:
 def card(page: Page, found: NodeCard, taken: Named | None = None) -> None:
     """What the graph knows of a node, and what else bears its name."""
     node = found.node
-    page.add((line(node.name), TITLE), (f"  {node.kind}, in {_plural(node.df, 'passage')}", DIM))
+    what = f"{node.kind}, {line(node.type)}" if node.type else node.kind
+    page.add((line(node.name), TITLE), (f"  {what}, in {_plural(node.df, 'passage')}", DIM))
+    if node.description:
+        page.add(line(node.description))
     others = [line(name) for name in found.names if name != node.name]
     if others:
         page.add(("Also     ", DIM), ", ".join(others))

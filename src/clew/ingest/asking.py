@@ -20,8 +20,9 @@ from clew.types import ChatMessage, ChatRequest
 
 # A reply lists entities with descriptions and quotes: it may be longer than the text, seldom four times.
 REPLY_TIMES, REPLY_LEAST, REPLY_MOST = 4, 600, 4096
-# … and takes about this many tokens for each token of text: what estimates go by.
-REPLY_SHARE = 0.8
+# … and takes about this many tokens, and so many for each token of text: what estimates go by until it is
+# known what this model's replies take.
+REPLY_BASE, REPLY_SHARE = 100, 1.5
 TEMPLATE = 4  # tokens that a chat template puts around a message
 PIECE_LEAST = 50  # tokens of notes in a call, however small the window is
 
@@ -157,7 +158,7 @@ class Asker:
 
     def estimate(self, call: Call, request: ChatRequest, rounds: int) -> Left:
         """Return what a request takes, and ``rounds`` more that ask what was missed."""
-        reply = round(REPLY_SHARE * call.tokens)
+        reply = min(REPLY_BASE + round(REPLY_SHARE * call.tokens), request.max_tokens)
         prompt = count_messages(self.model, request.messages)
         more = count_messages(self.model, self._gleaning.fill()) + reply + TEMPLATE
         prompts = sum(prompt + number * more for number in range(1 + rounds))

@@ -138,7 +138,7 @@ def build(
     changes, reach, line = tell(imprint, options, analysis, embedder, asks)
     if line:
         progress.note(line)
-    there = _published(store, path)
+    there = published(store, path)
     work = Counter(dict.fromkeys(WORK, 0))
     clock.stage("parse", len(raws))
     raws, analyses, failed = analyse(raws, options, tokenizer, window, extractors, cache, progress, work)
@@ -157,7 +157,7 @@ def build(
     meta = _meta(corpus, options, analysis)
     artifact = replace(assemble(corpus, graph, communities, reports, *terms, meta), sources=places)
     languages, size = _languages(corpus), sum(document.size for document in corpus.documents)
-    texts = _dense_texts(corpus) if embedder is not None else []
+    texts = dense_texts(corpus) if embedder is not None else []
     if model is None:
         del corpus, graph, communities, reports, terms
     embeds = bool(texts)
@@ -267,7 +267,7 @@ def _as_it_was(
 
 
 @dataclass(frozen=True, slots=True)
-class _Published:
+class Published:
     """What is asked of the index that an update replaces."""
 
     contents: Mapping[str, str] = field(default_factory=dict)  # hashes by key
@@ -275,22 +275,24 @@ class _Published:
     model: str | None = None  # that was asked about it
 
 
-def _published(store: Store, path: Path) -> _Published:
+def published(store: Store, path: Path) -> Published:
+    """Return what is asked of the index at ``path``; nothing if there is none that can be read."""
     try:
         reader = store.open(path)
     except IndexFileError:
-        return _Published()
+        return Published()
     try:
         asked = reader.meta.get("model")
         model = asked.get("model") if isinstance(asked, Mapping) else None
-        return _Published(reader.contents(), reader.meta.get("embedder"), model)
+        return Published(reader.contents(), reader.meta.get("embedder"), model)
     except IndexFileError:  # it is damaged, and about to be replaced
-        return _Published()
+        return Published()
     finally:
         reader.close()
 
 
-def _dense_texts(corpus: Corpus) -> list[str]:
+def dense_texts(corpus: Corpus) -> list[str]:
+    """Return what is embedded of each chunk."""
     texts: list[str] = []
     for document, stated, analysis in zip(corpus.documents, corpus.stated, corpus.analyses, strict=True):
         title = document.title if stated.titled else ""

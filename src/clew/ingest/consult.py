@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clew.calls.caller import kept_only
+from clew.calls.caller import ModelCaller, kept_only
 from clew.calls.make import Callers
 from clew.errors import ProviderError, UsageError
 from clew.ids import make_id
@@ -42,8 +42,8 @@ class Model:
     """A caller with the prompts that it is given. ``kept`` gives kept replies alone and calls nobody;
     ``costs`` returns what the calls so far have cost."""
 
-    caller: Caller
-    kept: Caller
+    caller: ModelCaller
+    kept: ModelCaller
     prompts: Mapping[str, Prompt]
     costs: Callable[[], Sequence[Cost]]
 

@@ -85,6 +85,16 @@ def embed_chunks(
     return chunk, vectors
 
 
+def count_missing(texts: Sequence[str], embedder: Embedder, cache: Cache | None) -> tuple[int, int]:
+    """Return how many windows ``embed_chunks`` would embed, and how many rows there would be."""
+    plan = _plan(texts, embedder)
+    known = 0
+    for first in range(0, len(plan.keys) if cache is not None else 0, CACHE_AT_ONCE):
+        assert cache is not None
+        known += len(cache.vectors(embedder.name, plan.keys[first : first + CACHE_AT_ONCE]))
+    return len(plan.keys) - known, len(plan.row_window)
+
+
 # --- windows -------------------------------------------------------------------------------------
 
 
