@@ -846,9 +846,10 @@ class EdgeView:
     evidence: tuple[Citation, ...]
 
     def words(self, forward: bool = True) -> str:
-        """Return how the edge reads from its source to its target, or the other way."""
+        """Return how the edge reads from its source to its target, or the other way: a model's phrase goes
+        one way only, in any language, so that its reverse is an arrow."""
         if self.edge.phrase:
-            return self.edge.phrase
+            return self.edge.phrase if forward else f"← {self.edge.phrase}"
         plain = self.edge.kind.replace("_", " ")
         return EDGE_WORDS.get(self.edge.kind, (plain, plain))[0 if forward else 1]
 

@@ -132,5 +132,5 @@ def _problems(asker: Asker, calls: Sequence[Call], outcomes: _Outcomes) -> Itera
         failed[calls[at].doc].append(outcomes.failed[at])
     for doc, errors in failed.items():
         of = f" ({len(errors)} of {total[doc]} calls)" if total[doc] > 1 else ""
-        reason = f"{asker.model.name} found nothing in it{of}: {errors[0].reason}"
+        reason = f"asking {asker.model.name} about it failed{of}: {errors[0].reason}"
         yield Problem(asker.corpus.documents[doc].key, reason, AGAIN, skipped=False)
