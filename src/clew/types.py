@@ -58,7 +58,7 @@ EDGE_WORDS: Mapping[str, tuple[str, str]] = {
     "same_as": ("same as", "same as"),
     "defined_by": ("defined in", "defines"),
     "related": ("related to", "related to"),
-    "unlinked_mention": ("names", "named in"),
+    "unlinked_mention": ("names without linking", "named without a link in"),
 }
 BlockKind = Literal[
     "frontmatter", "heading", "paragraph", "list", "quote", "code", "table", "html", "footnote", "rule"

@@ -158,14 +158,27 @@ def card(page: Page, found: NodeCard, taken: Named | None = None) -> None:
     _places(page, "Defined in", found.definitions)
     shown = {(one.key, one.start_line) for one in found.definitions}
     _places(page, "Mentioned in", [m for m in found.mentions if (m.key, m.start_line) not in shown])
-    if found.edges:
-        _heading(page, "Edges")
-        for view in found.edges[:EDGES_SHOWN]:
-            _edge_from(page, node, view)
-        _more(page, len(found.edges) - EDGES_SHOWN)
+    unlinked = [view for view in found.edges if view.edge.kind == "unlinked_mention"]
+    # What is named without a link is mentioned, which needn't be said twice.
+    ends = {(view.source.node, view.target.node) for view in unlinked}
+    edges = [view for view in found.edges if (view.source.node, view.target.node) not in ends]
+    _edges(page, "Edges", node, edges)
+    _edges(page, "Named without a link", node, unlinked, ("names", "named in"))
     if taken is not None and taken.others:
         page.gap()
         also_named(page, taken)
+
+
+def _edges(
+    page: Page, title: str, node: Node, views: Sequence[EdgeView], words: tuple[str, str] | None = None
+) -> None:
+    """The edges of a node under a heading; ``words`` for both directions, where the heading says the rest."""
+    if not views:
+        return
+    _heading(page, title)
+    for view in views[:EDGES_SHOWN]:
+        _edge_from(page, node, view, words)
+    _more(page, len(views) - EDGES_SHOWN)
 
 
 def also_named(page: Page, taken: Named) -> None:
@@ -194,12 +207,12 @@ def _places(page: Page, title: str, citations: Sequence[Citation]) -> None:
     _more(page, len(citations) - PLACES_SHOWN)
 
 
-def _edge_from(page: Page, node: Node, view: EdgeView) -> None:
+def _edge_from(page: Page, node: Node, view: EdgeView, words: tuple[str, str] | None = None) -> None:
     forward = view.source.node == node.node
     other = view.target if forward else view.source
     where = place(view.evidence[0]) if view.evidence else ""
     page.add(
-        (f"{edge_words(view, forward):<14} ", DIM),
+        (f"{words[not forward] if words else edge_words(view, forward):<14} ", DIM),
         (line(other.name), NAME),
         (f"  {where}" if where else "", PLACE),
         indent=2,

@@ -86,12 +86,21 @@ def state(
     return Statements(np.full(n, KINDS.index(kind), dtype=np.int32), *ends, weights, *place, times)
 
 
-def make_edges(parts: Sequence[Statements], n_nodes: int) -> Edges:
-    """Merge statements into edges, without those from a node to itself or about what is no node (-1)."""
+def joined(parts: Sequence[Statements], kind: EdgeKind | None = None) -> Statements:
+    """Return statements as one, all of them or those of a kind."""
     columns: list[Any] = [
         np.concatenate([getattr(part, name) for part in parts]) for name in Statements.__slots__
     ]
     rows = Statements(*columns)
+    if kind is None:
+        return rows
+    chosen = rows.kind == KINDS.index(kind)
+    return Statements(*(column[chosen] for column in columns))
+
+
+def make_edges(parts: Sequence[Statements], n_nodes: int) -> Edges:
+    """Merge statements into edges, without those from a node to itself or about what is no node (-1)."""
+    rows = joined(parts)
     keep = (rows.source != rows.target) & (rows.source >= 0) & (rows.target >= 0)
     key = (rows.kind.astype(np.int64) * n_nodes + rows.source) * n_nodes + rows.target
     order = np.lexsort((rows.end, rows.start, rows.chunk, rows.doc, key))

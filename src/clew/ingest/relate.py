@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from clew.algo.lookup import locate
 from clew.ingest.cooccur import count_pairs
-from clew.ingest.link import KINDS, Statements, state
+from clew.ingest.link import KINDS, Statements, joined, state
 from clew.ingest.links import LinkTable
 from clew.ingest.mentions import Mentions
+from clew.ingest.model import Corpus
 from clew.ingest.places import chunks_at
 from clew.ingest.resolve import Register
 from clew.ingest.spans import Line, distinct, expand
 from clew.ingest.stated import RelationTable, tag_names
+from clew.ingest.tagged import tags_together
 from clew.ingest.told import NOTHING, Told, related
+from clew.ingest.unlinked import unlinked_mentions
 from clew.text.tokens import normal_name
 from clew.types import EdgeKind, Floats, Ints, MarkKind
 
@@ -33,14 +38,23 @@ def relate(
     for at, entry in enumerate(register.entries):
         if entry.kind == "document":
             documents[entry.doc] = number[at]
-    return [
-        _references(line, links, register, number, documents),
+    n_nodes = int(number.max(initial=-1)) + 1
+    tags = _tags(register, number)
+    rarity = _rarity(line.corpus, mentions, n_nodes)
+    references = _references(line, links, register, number, documents)
+    asserted = [
+        references,
         *_stated(line, stated, number, documents),
         _marked(line, register, number, documents, "tag"),
         _marked(line, register, number, documents, "person"),
+    ]
+    return [
+        *asserted,
+        tags_together(asserted, tags, n_nodes),
         _defined(line, register, number, documents),
-        _mentioned(line, documents, mentions),
-        _together(line, number, mentions),
+        _mentioned(line, documents, mentions, rarity),
+        unlinked_mentions(line.corpus, documents, joined(asserted, "references"), mentions, rarity),
+        _together(line, number, mentions, tags),
         _same(register, number),
         _last_words(line, register, number, mentions),
         _told(line, register, number, told),
@@ -142,33 +156,47 @@ def _first_line(line: Line, chunk: Ints) -> Ints:
     return out
 
 
-def _mentioned(line: Line, documents: Ints, mentions: Mentions) -> Statements:
-    """Documents and what they mention, with the first place; weight: the node's rarity, 0 to 1.
+def _tags(register: Register, number: Ints) -> dict[int, str]:
+    """Return the tags' names by node, folded."""
+    rows = zip(number.tolist(), register.entries, strict=True)
+    return {node: entry.told for node, entry in rows if node >= 0 and entry.kind == "tag"}
 
-    A node in all chunks weighs 0, one in a single chunk 1: ln(C / df) / ln C.
-    """
+
+def _rarity(corpus: Corpus, mentions: Mentions, n_nodes: int) -> Floats:
+    """Return how rare each node is, 0.01 to 1: ln(C / df) / ln C, 0 for one in all chunks, 1 for one in a
+    single chunk, shape (N,)."""
+    df = np.maximum(mentions.df(n_nodes), 1)
+    rarity = np.log((corpus.n_chunks + 1) / df) / np.log(max(corpus.n_chunks, 1) + 1)
+    found: Floats = np.clip(rarity, 0.01, 1).astype(np.float32)
+    return found
+
+
+def _mentioned(line: Line, documents: Ints, mentions: Mentions, rarity: Floats) -> Statements:
+    """Documents and what they mention, with the first place; the weight is the node's rarity."""
     corpus = line.corpus
-    n_nodes = int(max(mentions.node.max(initial=-1), documents.max(initial=-1))) + 1
+    n_nodes = len(rarity)
     source = documents[corpus.chunk_doc[mentions.chunk]]
     key = source.astype(np.int64) * max(n_nodes, 1) + mentions.node
     _, first = np.unique(key, return_index=True)  # the first in the mentions' order
     node, chunk = mentions.node[first], mentions.chunk[first]
-    df = np.maximum(mentions.df(n_nodes), 1)
-    rarity = np.log((corpus.n_chunks + 1) / df[node]) / np.log(corpus.n_chunks + 1)
     doc = corpus.chunk_doc[chunk]
     place = (doc, chunk, mentions.start[first], mentions.end[first])
-    weight = np.clip(rarity, 0.01, 1).astype(np.float32)
-    return state("mentions", source[first], node, weight, place, corpus.doc_time[doc])
+    return state("mentions", source[first], node, rarity[node], place, corpus.doc_time[doc])
 
 
-def _together(line: Line, number: Ints, mentions: Mentions) -> Statements:
-    """Nodes that occur together above chance, with places that hold both."""
+def _together(line: Line, number: Ints, mentions: Mentions, tags: Iterable[int]) -> Statements:
+    """Nodes that occur together above chance, with places that hold both; not two tags, which are counted by
+    documents (see tagged.py)."""
     n_nodes = int(number.max(initial=-1)) + 1
     pairs = distinct(mentions.chunk.astype(np.int64) * max(n_nodes, 1) + mentions.node)
     chunk, node = (pairs // max(n_nodes, 1)).astype(np.int32), (pairs % max(n_nodes, 1)).astype(np.int32)
     found = count_pairs(chunk, node, line.corpus.n_chunks, n_nodes)
+    is_tag = np.zeros(n_nodes, dtype=bool)
+    is_tag[list(tags)] = True
     pair, at = found.place_pair, found.place_chunk
     a, b = found.a[pair], found.b[pair]
+    apart = ~(is_tag[a] & is_tag[b])
+    pair, at, a, b = pair[apart], at[apart], a[apart], b[apart]
     # Mentions are sorted by chunk and start: the first of a node in a chunk is the first of its pair.
     key = mentions.chunk.astype(np.int64) * max(n_nodes, 1) + mentions.node
     keys, first = np.unique(key, return_index=True)

@@ -16,7 +16,14 @@ from clew.ports import Reader
 from clew.types import Ints
 
 # What a path pays for an edge, by its kind: what people asserted is a shorter way than what text suggests.
-COST = {"same_as": 0.2, "defined_by": 0.8, "references": 1.0, "mentions": 1.6, "co_occurs_with": 1.8}
+COST = {
+    "same_as": 0.2,
+    "defined_by": 0.8,
+    "references": 1.0,
+    "unlinked_mention": 1.5,
+    "mentions": 1.6,
+    "co_occurs_with": 1.8,
+}
 OTHER_COST = 1.2
 # What it pays for passing through a node, × ln(1 + degree): a way over a tag that a thousand notes have says
 # little.

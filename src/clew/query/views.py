@@ -32,7 +32,7 @@ MENTIONS_SHOWN = 20
 MENTIONS_READ = 5000  # among which those that pass a filter are looked for
 EDGES_SHOWN = 40
 EVIDENCE_SHOWN = 3
-SUGGESTED = ("mentions", "co_occurs_with")  # what text suggests; the other kinds are stated
+SUGGESTED = ("mentions", "co_occurs_with", "unlinked_mention")  # by text; other kinds are stated
 
 
 def card(space: Space, name: str, scope: Scope | None = None) -> NodeCard:
@@ -49,6 +49,10 @@ def card(space: Space, name: str, scope: Scope | None = None) -> NodeCard:
         found = [one for one in every if scope.passages[one.chunk]][:MENTIONS_SHOWN]
     places = [(mention.chunk, mention.start, mention.end) for mention in found]
     edges = _edges_of(space, node.node, scope)
+    if scope is None:  # of the unlinked mentions, all that would be worth a link, however light
+        known = {edge.edge for edge in edges}
+        more = reader.edges(node=node.node, kinds=("unlinked_mention",), limit=EDGES_SHOWN)
+        edges += [edge for edge in more if edge.edge not in known]
     names = tuple(reader.names_of(node.node))
     defined, mentioned = cite_all(reader, [definitions, places])
     return NodeCard(node, names, defined, mentioned, edge_views(reader, edges))
@@ -144,7 +148,8 @@ def _evidence(
 def _join(edges: Sequence[Edge], shared: int) -> str:
     """Return what joins two nodes: their edges' kinds, or the number of passages that they share."""
     if edges:
-        return ", ".join(sorted({edge.kind for edge in edges}))
+        kinds = {edge.kind for edge in edges}
+        return ", ".join(sorted(kinds - {"mentions"} if "unlinked_mention" in kinds else kinds))
     if not shared:
         return "reached over other nodes"
     return f"{plural(shared, 'passage')} {'mentions' if shared == 1 else 'mention'} both"
