@@ -32,7 +32,9 @@ from clew.query.limits import Limits
 from clew.query.scope import limits_of, scope_of
 from clew.room import INDEXING, lacks_memory, need
 from clew.types import (
+    Activity,
     Answer,
+    Bridges,
     BuildResult,
     CacheState,
     CommunityView,
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "duckdb"
 DEFAULT_EMBEDDER = EmbedOptions().embedder
+ACTIVITY_BY = ("day", "week", "month", "year")
+THEME_PASSAGES = 200  # that are found for a theme which no node bears the name of
 EXPORTS = ("sqlite", "graphml", "json", "csv")
 SEARCH_MODES = ("auto", "basic", "local")
 
@@ -443,6 +447,50 @@ class Index:
             **{key: reader.meta.get(key) for key in ("embedder", "dimension", "languages", "clew_version")},
             "options": reader.meta.get("options"),
         }
+
+    def bridge(
+        self,
+        recent: str = "7d",
+        older: str = "180d",
+        *,
+        me: str = "",
+        limit: int = 10,
+        where: Filter | None = None,
+        now: int | str | None = None,
+    ) -> Bridges:
+        """Return what was written or saved of late and connects to what was of long ago, and through what.
+
+        ``recent`` is how far back the one reaches (``7d``, or a day), ``older`` how long ago the other was at least.
+        With ``me`` only what that person wrote or saved counts. ``now`` None is the present moment.
+        Raises OptionError for what is no time, NotFound.
+        """
+        from clew.query.bridge import bridge
+        from clew.query.match import find_me
+        from clew.query.scope import scope_of, window
+
+        space = self.engine.space
+        since, _ = window(Filter(since=recent, now=now))
+        _, until = window(Filter(until=older, now=now))
+        scope = scope_of(space, where)
+        allowed = None if scope is None else scope.nodes
+        mine = find_me(space, me) if me.strip() else ()
+        return bridge(space, since or 0, until or 0, mine, limit, allowed)
+
+    def activity(self, theme: str = "", by: str = "month", *, where: Filter | None = None) -> Activity:
+        """Return a theme over time: how many notes of each ``day``, ``week``, ``month`` or ``year`` (UTC) are about
+        it, and what came up with it and what was last spoken of. An empty theme is everything."""
+        from clew.query.activity import activity
+        from clew.query.scope import scope_of
+
+        if by not in ACTIVITY_BY:
+            raise registry.unknown("period", by, ACTIVITY_BY)
+        engine = self.engine
+
+        def search(text: str) -> list[int]:
+            return [hit.chunk.chunk for hit in engine.search(text, THEME_PASSAGES, "basic").hits]
+
+        scope = scope_of(engine.space, where)
+        return activity(engine.space, theme, cast(Any, by), search, None if scope is None else scope.docs)
 
     def export(
         self, form: str, path: str | Path, *, profile: str = "mobile", vectors: str = "float32"

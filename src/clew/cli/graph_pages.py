@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         PathStep,
     )
 
+BAR = 24  # columns of the longest bar
 LINK_MARKS = 8  # brackets of a link around a name
 
 
@@ -131,3 +132,49 @@ def exported(page: Page, found: Exported) -> None:
     for file, size in found.files.items():
         page.add((line(file), PLACE), f"  {size / 1e6:,.1f} MB")
     page.add(f"{found.nodes:,} nodes, {found.edges:,} edges")
+
+
+def bridges(page: Page, found: Bridges) -> None:
+    """Pairs of a recent and an older note, each with what joins them."""
+    recent = f"{found.recent:,} since {day(found.recent_since)}"
+    page.add((f"{recent}, {found.older:,} until {day(found.older_until)}", DIM))
+    if not found.rows:
+        page.add("Nothing of late connects to what was long ago.")
+    for number, one in enumerate(found.rows, 1):
+        page.gap()
+        pair = [(line(one.recent.name), NAME), (f"  {day(one.recent_at)}   ", DIM)]
+        pair += [(line(one.older.name), NAME), (f"  {day(one.older_at)}", DIM)]
+        page.add((f"{number:>2}. ", NUMBER), *pair)
+        for part in one.path.steps:
+            step(page, part, 6)
+        if one.also:
+            page.add(("also  ", DIM), ", ".join(line(node.name) for node in one.also), indent=6)
+    if found.undated:
+        page.gap()
+        page.labelled("Note", f"{found.undated:,} without a date are left out.")
+
+
+def day(time: int) -> str:
+    """Return a time as its day."""
+    from datetime import UTC, datetime, timedelta
+
+    return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time):%Y-%m-%d}"
+
+
+def activity(page: Page, found: Activity) -> None:
+    """A line a period: its bar, its count, and what came and went."""
+    if found.theme:
+        kinds = ", ".join(f"{line(node.name)} ({node.kind})" for node in found.named)
+        page.add((line(found.theme), NAME), (f"  {kinds or 'by the words of passages'}", DIM))
+    if not found.periods:
+        page.add("No note with a date is about it." if found.theme else "No note has a date.")
+    most = max((period.documents for period in found.periods), default=0)
+    for period in found.periods:
+        bar = "█" * max(round(BAR * period.documents / max(most, 1)), int(period.documents > 0))
+        share = f" of {period.every:,}" if found.theme else ""
+        page.add((f"{period.label:<10} ", DIM), (f"{bar:<{BAR}} ", NUMBER), f"{period.documents:,}", (share, DIM))
+        for word, nodes in (("came", period.came), ("went", period.went)):
+            if nodes:
+                page.add((f"{word}  ", DIM), ", ".join(line(node.name) for node in nodes), indent=11)
+    if found.undated:
+        page.labelled("Note", f"{found.undated:,} without a date are left out.")

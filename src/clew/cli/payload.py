@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clew.types import (
+        Activity,
         Answer,
+        Bridges,
         BuildResult,
         CacheState,
         Chunk,
@@ -184,6 +186,50 @@ def connection(value: Connection) -> dict[str, Any]:
         "start": named(value.start),
         "end": named(value.end),
         "paths": [graph_path(one) for one in value.paths],
+    }
+
+
+def bridges(value: Bridges) -> dict[str, Any]:
+    return {
+        "recent_since": value.recent_since,
+        "older_until": value.older_until,
+        "recent": value.recent,
+        "older": value.older,
+        "undated": value.undated,
+        "bridges": [
+            {
+                "recent": node(one.recent),
+                "recent_at": one.recent_at,
+                "older": node(one.older),
+                "older_at": one.older_at,
+                "weight": _number(one.weight),
+                "path": graph_path(one.path),
+                "also": [node(other) for other in one.also],
+            }
+            for one in value.rows
+        ],
+    }
+
+
+def activity(value: Activity) -> dict[str, Any]:
+    return {
+        "theme": value.theme,
+        "by": value.by,
+        "named": [node(one) for one in value.named],
+        "documents": value.documents,
+        "undated": value.undated,
+        "periods": [
+            {
+                "label": one.label,
+                "start": one.start,
+                "documents": one.documents,
+                "every": one.every,
+                "examples": [node(other) for other in one.examples],
+                "came": [node(other) for other in one.came],
+                "went": [node(other) for other in one.went],
+            }
+            for one in value.periods
+        ],
     }
 
 

@@ -71,3 +71,32 @@ def export(form: str, file: Path, profile: str, vectors: str, given: Path | None
         write_json("export", payload.exported(found))
         return
     send_page(graph_pages.exported, found)
+
+
+def bridge(
+    recent: str,
+    older: str,
+    limit: int,
+    where: Filter | None,
+    flags: Mapping[str, Any],
+    given: Path | None,
+    as_json: bool,
+) -> None:
+    me = settings_for(find_index(given), flags).who_options().me
+    with opened(given) as index:
+        told = tell_filter(index, where)
+        found = index.bridge(recent, older, me=me, limit=limit, where=where, now=os.environ.get(NOW) or None)
+    if as_json:
+        write_json("bridge", {**payload.bridges(found), "filter": told})
+        return
+    send_page(graph_pages.bridges, found)
+
+
+def activity(theme: str, by: str, where: Filter | None, given: Path | None, as_json: bool) -> None:
+    with opened(given) as index:
+        told = tell_filter(index, where)
+        found = index.activity(theme, by, where=where)
+    if as_json:
+        write_json("activity", {**payload.activity(found), "filter": told})
+        return
+    send_page(graph_pages.activity, found)

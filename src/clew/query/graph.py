@@ -68,10 +68,16 @@ class Graph:
     def edge_costs(self) -> NDArray[np.float64]:
         """What each edge costs on a path, shape (E,); see :mod:`clew.query.paths`."""
         base = np.array([COST.get(kind, OTHER_COST) for kind in self.kinds], dtype=np.float64)
-        unsure = 1.0 - self._reader.array("graph.node_confidence").astype(np.float64)
-        toll = 0.5 * (HUB * np.log1p(self.degree.astype(np.float64)) + DOUBT * unsure)
-        cost: NDArray[np.float64] = base[self.kind] + toll[self.source] + toll[self.target]
+        half = 0.5 * self.tolls
+        cost: NDArray[np.float64] = base[self.kind] + half[self.source] + half[self.target]
         return cost
+
+    @cached_property
+    def tolls(self) -> NDArray[np.float64]:
+        """What it costs to pass through each node, shape (N,)."""
+        unsure = 1.0 - self._reader.array("graph.node_confidence").astype(np.float64)
+        tolls: NDArray[np.float64] = HUB * np.log1p(self.degree.astype(np.float64)) + DOUBT * unsure
+        return tolls
 
     @cached_property
     def degree(self) -> Ints:
