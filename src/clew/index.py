@@ -460,8 +460,8 @@ class Index:
     ) -> Bridges:
         """Return what was written or saved of late and connects to what was of long ago, and through what.
 
-        ``recent`` is how far back the one reaches (``7d``, or a day), ``older`` how long ago the other was at least.
-        With ``me`` only what that person wrote or saved counts. ``now`` None is the present moment.
+        ``recent`` is how far back the one reaches (``7d``, or a day), ``older`` how long ago the other was
+        at least. With ``me`` only what that person wrote or saved counts. ``now`` None is the present moment.
         Raises OptionError for what is no time, NotFound.
         """
         from clew.query.bridge import bridge
@@ -477,8 +477,8 @@ class Index:
         return bridge(space, since or 0, until or 0, mine, limit, allowed)
 
     def activity(self, theme: str = "", by: str = "month", *, where: Filter | None = None) -> Activity:
-        """Return a theme over time: how many notes of each ``day``, ``week``, ``month`` or ``year`` (UTC) are about
-        it, and what came up with it and what was last spoken of. An empty theme is everything."""
+        """Return a theme over time: how many notes of each ``day``, ``week``, ``month`` or ``year`` (UTC)
+        are about it, and what came up with it and what was last spoken of. An empty theme is everything."""
         from clew.query.activity import activity
         from clew.query.scope import scope_of
 

@@ -962,8 +962,9 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A document of late, one of long ago, and the best way from the one to the other; ``also`` are further nodes
-    that they share. Times are seconds since 1970. ``weight`` is higher the more, and the rarer, what joins them."""
+    """A document of late, one of long ago, and the best way from the one to the other; ``also`` are further
+    nodes that they share. Times are seconds since 1970. ``weight`` is higher the more, and the rarer, what
+    joins them."""
 
     recent: Node
     older: Node
@@ -976,8 +977,8 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class Bridges:
-    """What connects documents since ``recent_since`` with those until ``older_until``, heaviest first; how many
-    of each there are, and how many have no time."""
+    """What connects documents since ``recent_since`` with those until ``older_until``, heaviest first; how
+    many of each there are, and how many have no time."""
 
     recent_since: int
     older_until: int
@@ -989,8 +990,8 @@ class Bridges:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A day, week, month or year: how many of a theme's documents it has, of how many in all, the first few of
-    them, and what came up in it for the first time or was last spoken of."""
+    """A day, week, month or year: how many of a theme's documents it has, of how many in all, the first few
+    of them, and what came up in it for the first time or was last spoken of."""
 
     label: str
     start: int
@@ -1003,8 +1004,8 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A theme over time. ``named`` are the nodes that it was taken for, empty where passages were searched for
-    its words."""
+    """A theme over time. ``named`` are the nodes that it was taken for, empty where passages were searched
+    for its words."""
 
     theme: str
     by: str

@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "related": ("Storm Petrel",),
     "path": CONNECTION,
     "match": ("note -references-> note",),
+    "bridge": (),
+    "activity": (),
     "communities": (),
     "stats": (),
     "doctor": (),

@@ -18,6 +18,8 @@ READING = [
     ("path", "x", "y"),
     ("match", "note -- note"),
     ("export", "json", "graph.json"),
+    ("bridge",),
+    ("activity",),
     ("communities",),
     ("stats",),
     ("doctor",),

@@ -21,6 +21,8 @@ COMMANDS = [
     "path",
     "match",
     "export",
+    "bridge",
+    "activity",
     "communities",
     "stats",
     "doctor",

@@ -9,6 +9,8 @@ from clew.cli.screen import Page, line
 
 if TYPE_CHECKING:
     from clew.types import (
+        Activity,
+        Bridges,
         Connection,
         Exported,
         GraphPath,
@@ -158,7 +160,10 @@ def day(time: int) -> str:
     """Return a time as its day."""
     from datetime import UTC, datetime, timedelta
 
-    return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time):%Y-%m-%d}"
+    try:
+        return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time):%Y-%m-%d}"
+    except OverflowError:  # an event may say that it was written in the year 30,000
+        return str(time)
 
 
 def activity(page: Page, found: Activity) -> None:
@@ -172,7 +177,9 @@ def activity(page: Page, found: Activity) -> None:
     for period in found.periods:
         bar = "█" * max(round(BAR * period.documents / max(most, 1)), int(period.documents > 0))
         share = f" of {period.every:,}" if found.theme else ""
-        page.add((f"{period.label:<10} ", DIM), (f"{bar:<{BAR}} ", NUMBER), f"{period.documents:,}", (share, DIM))
+        page.add(
+            (f"{period.label:<10} ", DIM), (f"{bar:<{BAR}} ", NUMBER), f"{period.documents:,}", (share, DIM)
+        )
         for word, nodes in (("came", period.came), ("went", period.went)):
             if nodes:
                 page.add((f"{word}  ", DIM), ", ".join(line(node.name) for node in nodes), indent=11)

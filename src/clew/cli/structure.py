@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew.cli import graph_pages, payload, render
-from clew.cli.filters import tell_filter
+from clew.cli.filters import NOW, tell_filter
 from clew.cli.find import find_index
 from clew.cli.reading import opened, send_page, settings_for
 from clew.cli.screen import write_json

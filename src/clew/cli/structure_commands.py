@@ -103,19 +103,23 @@ def bridge(
     flags: dict[str, Any],
     where: Where,
     recent: Annotated[
-        str, typer.Option("--recent", metavar="WHEN", help="What counts as of late: since then (7d, 2026-01-31).")
+        str,
+        typer.Option("--recent", metavar="WHEN", help="What counts as of late: since then (7d, 2026-01-31)."),
     ] = "7d",
     older: Annotated[
-        str, typer.Option("--older", metavar="WHEN", help="What counts as of long ago: until then (180d, 2025).")
+        str,
+        typer.Option("--older", metavar="WHEN", help="What counts as of long ago: until then (180d, 2025)."),
     ] = "180d",
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, max=1000, help="Most pairs.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, max=1000, help="Most pairs.")
+    ] = 10,
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what was written or saved of late and connects to what was long ago.
 
-    Each pair comes with what joins it, and the places that state it; what few notes share joins most. With --me it
-    is what that person wrote or saved, without it every note.
+    Each pair comes with what joins it, and the places that state it; what few notes share joins most. With
+    --me it is what that person wrote or saved, without it every note.
     """
     from clew.cli import structure
 
@@ -126,7 +130,8 @@ def bridge(
 def activity(
     where: Where,
     theme: Annotated[
-        list[str] | None, typer.Argument(metavar="[THEME...]", help="A name, or words. Without it: everything.")
+        list[str] | None,
+        typer.Argument(metavar="[THEME...]", help="A name, or words. Without it: everything."),
     ] = None,
     by: Annotated[str, typer.Option("--by", metavar="PERIOD", help="day, week, month or year.")] = "month",
     index: IndexFile = None,

@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algo.bm25 import idf
-from clew.errors import NotFound
+from clew.errors import NotFound, OptionError
 from clew.query.limits import Mask
 from clew.query.naming import find
 from clew.query.space import Space
-from clew.types import UNDATED, Activity, Longs, Node, Period
+from clew.types import Activity, Longs, Node, Period
 
 By = Literal["day", "week", "month", "year"]
 SHOWN = 5  # nodes that came or went, and examples, of a period
 LEAST = 2  # documents that a node is in, else it comes and goes with one note
 COMMON = 0.5  # a node in more than this share of the theme's documents is the theme
 MOST_PERIODS = 1200  # days of three years; more of them say nothing
+DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+FARTHEST = 2 * 10**11  # seconds from 1970, some 6,000 years: beyond, a time is no time
 SURE = 0.35  # of a node that is shown, its confidence
 
 
@@ -29,14 +31,16 @@ def activity(
 ) -> Activity:
     """Return a theme by period, the earliest first, periods without any document among them.
 
-    A theme is what bears the name (the documents that mention it or have an edge to it), or else the documents that
-    ``search`` finds for its words; an empty one is everything. ``allowed`` (D,) are the documents to look at.
+    A theme is what bears the name (the documents that mention it or have an edge to it), or else the
+    documents that ``search`` finds for its words; an empty one is everything. ``allowed`` (D,) are the
+    documents to look at. Raises OptionError where there would be too many periods.
     """
     times: Longs = space.reader.array("documents.created_at")
     nodes, mask = _of_theme(space, theme, search)
     every = np.ones(len(times), dtype=bool) if allowed is None else allowed
     mask &= every
-    dated = mask & (times != UNDATED)
+    plausible = (times > -FARTHEST) & (times < FARTHEST)  # UNDATED isn't
+    dated = mask & plausible
     undated = int(mask.sum() - dated.sum())
     docs = np.flatnonzero(dated)
     if not len(docs):
@@ -44,7 +48,7 @@ def activity(
     labels, starts = _periods(int(times[docs].min()), int(times[docs].max()), by)
     place = np.searchsorted(starts, times[docs], side="right") - 1
     counts = np.bincount(place, minlength=len(starts))
-    known = every & (times != UNDATED) & (times >= starts[0])
+    known = every & plausible & (times >= starts[0])
     all_places = np.searchsorted(starts, times[known], side="right") - 1
     totals = np.bincount(all_places[all_places < len(starts)], minlength=len(starts))
     came, went = _turnover(space, docs, place, len(starts), {node.node for node in nodes})
@@ -93,7 +97,8 @@ def _turnover(
     space: Space, docs: Longs, place: Longs, n_periods: int, theme: set[int]
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Return for each period the nodes that come up in it for the first time, and those that are in no later
-    one, those in most documents × idf first. In the first period all is new, and after the last one nobody knows."""
+    one, those in most documents × idf first. In the first period all is new, and after the last one nobody
+    knows."""
     owner, node = _incidence(space, docs)
     worth = np.bincount(node, minlength=space.n_nodes)
     keep = (worth[node] >= LEAST) & (worth[node] <= max(COMMON * len(docs), LEAST))
@@ -118,7 +123,8 @@ def _turnover(
 
 
 def _incidence(space: Space, docs: Longs) -> tuple[Longs, Longs]:
-    """Return the pairs of a document (its place among ``docs``) and a node that it mentions or has an edge to."""
+    """Return the pairs of a document (its place among ``docs``) and a node that it mentions or has an edge
+    to."""
     reader = space.reader
     n_docs = len(reader.array("documents.created_at"))
     place = np.full(n_docs, -1, dtype=np.int64)
@@ -153,13 +159,18 @@ def _examples(space: Space, docs: Longs, place: Longs, times: Longs) -> list[lis
 
 
 def _periods(first: int, last: int, by: By) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the labels and the beginnings (seconds since 1970) of the periods from one time to another, in UTC."""
-    begin = _floor(datetime.fromtimestamp(first, UTC), by)
-    end = datetime.fromtimestamp(last, UTC)
-    labels, starts = [], []
-    while begin <= end and len(starts) < MOST_PERIODS:
+    """Return the labels and the beginnings (seconds since 1970) of the periods from one time to another, in
+    UTC."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)  # fromtimestamp knows no time before it on every system
+    begin, end = _floor(epoch + timedelta(seconds=first), by), epoch + timedelta(seconds=last)
+    if (end - begin).days > MOST_PERIODS * DAYS[by]:
+        reason = f"the notes were written over {(end - begin).days // 365:,} years"
+        raise OptionError(f"--by {by}", reason, "Choose a longer period, or a part of them with --since")
+    labels: list[str] = []
+    starts: list[int] = []
+    while begin <= end:
         labels.append(_label(begin, by))
-        starts.append(int(begin.timestamp()))
+        starts.append(int((begin - epoch).total_seconds()))
         begin = _next(begin, by)
     return labels, np.array(starts, dtype=np.int64)
 

@@ -1,9 +1,9 @@
 """What of late connects to what of long ago, and through what.
 
-A link between a recent and an older document is an edge from the one to the other, or a node that both have an edge
-to. It weighs exp(-cost), its cost being that of the edges by kind and of passing through the node (see
-:mod:`clew.query.paths`): what few notes share weighs most, a tag that all have next to nothing. A pair of documents
-weighs as much as its links together, and comes with the path of the best one.
+A link between a recent and an older document is an edge from the one to the other, or a node that both have
+an edge to. It weighs exp(-cost), its cost being that of the edges by kind and of passing through the node
+(see :mod:`clew.query.paths`): what few notes share weighs most, a tag that all have next to nothing. A pair
+of documents weighs as much as its links together, and comes with the path of the best one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from clew.query.space import Space
 from clew.types import UNDATED, Bridge, Bridges, Longs
 
 EACH = 2  # pairs in which one document is listed: else one busy note fills the list
+# A node that more of the documents have an edge to than this share (or number) joins none: their author, say.
+USUAL, FEW = 0.5, 3
 ALSO = 5  # further nodes between the two that are named
 # Pairs that are weighed, those over the rarest nodes first. More are over hubs, which weigh nothing.
 MOST_PAIRS = 300_000
@@ -29,8 +31,8 @@ MOST_AT_NODE = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links between two sets of documents: ``recent`` and ``older`` (L,) nodes, ``between`` the node that both have
-    an edge to or -1, the edges, and the cost."""
+    """Links between two sets of documents: ``recent`` and ``older`` (L,) nodes, ``between`` the node that
+    both have an edge to or -1, the edges, and the cost."""
 
     recent: Longs
     older: Longs
@@ -60,7 +62,9 @@ def find_bridges(
         edges = [int(links.first[best]), *([int(links.second[best])] if between >= 0 else [])]
         rows.append((float(links.cost[best]), tuple(nodes), tuple(edges)))
     paths = tell(space.reader, rows)
-    others = [[int(links.between[at]) for at in order[1:] if links.between[at] >= 0][:ALSO] for _, order in pairs]
+    others = [
+        [int(links.between[at]) for at in order[1:] if links.between[at] >= 0][:ALSO] for _, order in pairs
+    ]
     wanted = sorted({node for some in others for node in some})
     known = dict(zip(wanted, space.reader.nodes(wanted), strict=True))
     return tuple(
@@ -90,9 +94,10 @@ def _links(graph: Graph, recent: Mask, older: Mask, joined: Mask) -> Links:
         )
     ]  # fmt: skip
     between = joined & ~recent & ~older
-    near, far = (tuple(column[between[ends[1]]] for column in ends) for ends in (near, far))
+    near, far = _leading_to(near, between), _leading_to(far, between)
     left, right = (np.bincount(ends[1], minlength=graph.n_nodes) for ends in (near, far))
-    shared = np.flatnonzero((left > 0) & (right > 0))
+    usual = max(USUAL * int(recent.sum() + older.sum()), FEW)
+    shared = np.flatnonzero((left > 0) & (right > 0) & (left + right <= usual))
     shared = shared[np.lexsort((shared, np.round(toll[shared], 9)))]
     by_left, by_right = (_by_node(ends) for ends in (near, far))
     total = 0
@@ -101,7 +106,9 @@ def _links(graph: Graph, recent: Mask, older: Mask, joined: Mask) -> Links:
             continue
         if (total := total + int(left[node] * right[node])) > MOST_PAIRS:
             break
-        parts.append(_over(node, by_left, by_right, int(left[node]), int(right[node]), base, float(toll[node])))
+        parts.append(
+            _over(node, by_left, by_right, int(left[node]), int(right[node]), base, float(toll[node]))
+        )
     return Links(*(np.concatenate([getattr(part, name) for part in parts]) for name in Links.__slots__))
 
 
@@ -121,8 +128,14 @@ def _ends(graph: Graph, mask: Mask) -> Ends:
     return mine[first], other[first], edge[first]
 
 
+def _leading_to(ends: Ends, nodes: Mask) -> Ends:
+    keep = nodes[ends[1]]
+    return ends[0][keep], ends[1][keep], ends[2][keep]
+
+
 def _by_node(ends: Ends) -> tuple[Longs, Ends]:
-    """Return the order of edges by the node at their other end, and where each node's begin is looked up in it."""
+    """Return the order of edges by the node at their other end, and where each node's begin is looked up in
+    it."""
     order = np.argsort(ends[1], kind="stable")
     return ends[1][order], (ends[0][order], ends[1][order], ends[2][order])
 
@@ -173,8 +186,8 @@ def _heaviest(graph: Graph, links: Links, limit: int) -> list[tuple[float, list[
 
 
 def mine(space: Space, me: Sequence[int]) -> tuple[Mask, Longs]:
-    """Return which nodes are documents that somebody wrote or saved, and every document's time: of a saved one
-    that at which it was saved, if that is known. Without ``me`` every document counts.
+    """Return which nodes are documents that somebody wrote or saved, and every document's time: of a saved
+    one that at which it was saved, if that is known. Without ``me`` every document counts.
     """
     reader, graph = space.reader, space.graph
     doc = reader.array("graph.node_doc")
@@ -207,7 +220,8 @@ def bridge(
     limit: int,
     allowed: Mask | None = None,
 ) -> Bridges:
-    """Return what was written or saved since a time and connects to what was written or saved until another one.
+    """Return what was written or saved since a time and connects to what was written or saved until another
+    one.
 
     ``allowed`` (N,) are the documents to look at; all without it. Times are seconds since 1970.
     """
