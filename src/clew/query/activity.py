@@ -20,6 +20,7 @@ By = Literal["day", "week", "month", "year"]
 SHOWN = 5  # nodes that came or went, and examples, of a period
 LEAST = 2  # documents that a node is in, else it comes and goes with one note
 COMMON = 0.5  # a node in more than this share of the theme's documents is the theme
+STATED = ("references", "replied_to", "tagged_with", "authored_by", "saved_by")
 MOST_PERIODS = 1200  # days of three years; more of them say nothing
 DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 FARTHEST = 2 * 10**11  # seconds from 1970, some 6,000 years: beyond, a time is no time
@@ -31,7 +32,7 @@ def activity(
 ) -> Activity:
     """Return a theme by period, the earliest first, periods without any document among them.
 
-    A theme is what bears the name (the documents that mention it or have an edge to it), or else the
+    A theme is what bears the name (the documents that mention it or have a stated edge to it), or else the
     documents that ``search`` finds for its words; an empty one is everything. ``allowed`` (D,) are the
     documents to look at. Raises OptionError where there would be too many periods.
     """
@@ -88,6 +89,7 @@ def _of_theme(space: Space, theme: str, search: Callable[[str], Sequence[int]]) 
     chunks = np.concatenate([space.chunks_of(int(node)) for node in which])
     mask[space.chunk_doc[chunks]] = True
     entry, _ = graph.both.entries(which)
+    entry = entry[_stated(space)[graph.both.edge[entry]]]
     joined = doc[np.concatenate([graph.both.other[entry], which])]
     mask[joined[joined >= 0]] = True
     return nodes, mask
@@ -132,13 +134,21 @@ def _incidence(space: Space, docs: Longs) -> tuple[Longs, Longs]:
     ptr, mentioned = reader.array("graph.chunk_ptr"), reader.array("graph.chunk_node")
     owner = place[np.repeat(space.chunk_doc, np.diff(ptr))]
     node_doc = reader.array("graph.node_doc")
-    source = node_doc[space.graph.source]
+    source = np.where(_stated(space), node_doc[space.graph.source], -1)
     linked = np.where(source >= 0, place[source], -1)
     owner = np.concatenate([owner, linked])
     node = np.concatenate([mentioned, space.graph.target]).astype(np.int64)
     keep = owner >= 0
     pairs: Longs = np.unique(owner[keep] * space.n_nodes + node[keep])
     return pairs // space.n_nodes, pairs % space.n_nodes
+
+
+def _stated(space: Space) -> Mask:
+    """Tell which edges their source states itself, shape (E,). That two things occur together is stated by
+    some third note, and what a note's text speaks of is known by its passages."""
+    codes = [code for code, kind in enumerate(space.graph.kinds) if kind in STATED]
+    mask: Mask = np.isin(space.graph.kind, codes)
+    return mask
 
 
 def _examples(space: Space, docs: Longs, place: Longs, times: Longs) -> list[list[int]]:
