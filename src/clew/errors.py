@@ -16,7 +16,9 @@
     │   └── IndexMismatch         made with another embedder than the one asked for
     ├── PublishError              the new index can't be written; the old one is whole (exit code 5)
     └── ProviderError             a model or its endpoint fails (exit code 6)
+        ├── ProviderDown          no call can go well: no server, no key, no such model, no credit
         ├── ProviderBusy          the same call may go well a little later
+        │   └── ProviderSlow      there was no answer in time
         └── BudgetSpent           the next call would go over the budget
 
 A problem with one document is never an exception that leaves a stage: it is a
@@ -113,6 +115,11 @@ class ProviderError(ClewError):
     exit_code = 6
 
 
+class ProviderDown(ProviderError):
+    """No call can go well for now: there is no server, the key is refused, it has no such model or no
+    credit."""
+
+
 class ProviderBusy(ProviderError):
     """A call failed in a way that passes: too many requests, an overloaded or restarting server, a lost
     connection, no answer in time. ``after`` is how many seconds the server asks to wait, None if it doesn't
@@ -124,6 +131,10 @@ class ProviderBusy(ProviderError):
         super().__init__(thing, reason, remedy)
         self.after = after
         self.sent = sent
+
+
+class ProviderSlow(ProviderBusy):
+    """There was no answer in time: the call may go well later, but it has taken long already."""
 
 
 class BudgetSpent(ProviderError):

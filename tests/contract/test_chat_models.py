@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from real_model import PACKAGE, needs_client, needs_real_model, served
 
 from clew import registry
+from clew.calls.caller import ModelCaller
+from clew.errors import OptionError, ProviderError
 from clew.options import LlmOptions
 from clew.ports import ChatModel
 from clew.testing.chat import ScriptedChatModel
 from clew.testing.chat_contract import ChatModelContract
 from clew.testing.faults import FaultServer
+from clew.types import ChatMessage, ChatRequest
 
 TEXT = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen."
 QUICK = LlmOptions(timeout=60)
@@ -71,3 +76,62 @@ class TestServed(ChatModelContract):
     @pytest.fixture
     def model(self, behind_a_server: ChatModel) -> ChatModel:
         return behind_a_server
+
+
+@needs_real_model
+@pytest.mark.parametrize("place", ["in_process", "behind_a_server"])
+def test_a_real_model_keeps_to_a_schema(place: str, request: pytest.FixtureRequest) -> None:
+    if place == "behind_a_server" and find_spec("openai") is None:
+        pytest.skip("openai isn't installed")
+    made = ModelCaller(request.getfixturevalue(place), QUICK)
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string", "maxLength": 12}, "sure": {"type": "boolean"}},
+        "required": ["city", "sure"],
+        "additionalProperties": False,
+    }
+    question = ChatMessage("user", "Where is the Eiffel Tower? Answer as JSON with city and sure.")
+    found = made.structured(ChatRequest((question,), 40, 0.0, schema), stage="test")
+    assert isinstance(found["city"], str)
+    assert isinstance(found["sure"], bool)
+    (cost,) = made.ledger.rows
+    assert cost.asked_again == 0
+    assert cost.prompt_tokens > 20
+    assert not cost.estimated
+
+
+@needs_real_model
+def test_a_file_is_named_by_its_content_and_read_with_the_window_that_is_asked(tmp_path: Path) -> None:
+    from clew.llms.gguf import find_file
+
+    file = find_file(PACKAGE)
+    model = made(f"gguf:{file}")
+    assert model.name == made(f"gguf:{PACKAGE}").name
+    assert model.name.startswith("gguf:SmolLM2-135M-Instruct")
+    (tmp_path / file.name).write_bytes(b"GGUF other")
+    assert made(f"gguf:{tmp_path / file.name}").name != model.name
+    small = registry.make_llm(f"gguf:{file}", LlmOptions(window=256))
+    assert small is not None
+    assert small.window == 256
+    with pytest.raises(ProviderError, match="context"):
+        small.complete(ChatRequest((ChatMessage("user", "word " * 400),), 8))
+
+
+@pytest.mark.parametrize(
+    ("argument", "says"),
+    [("", "names no model"), ("no-such-package", "no such file or package"), ("pytest", "0 GGUF files")],
+)
+def test_a_wrong_gguf_is_refused_with_a_remedy(argument: str, says: str) -> None:
+    if find_spec("xllamacpp") is None:
+        pytest.skip("xllamacpp isn't installed")
+    with pytest.raises(OptionError, match=says) as caught:
+        made(f"gguf:{argument}")
+    assert caught.value.remedy
+
+
+def test_a_file_that_is_not_gguf_is_refused(tmp_path: Path) -> None:
+    if find_spec("xllamacpp") is None:
+        pytest.skip("xllamacpp isn't installed")
+    (tmp_path / "m.gguf").write_text("no")
+    with pytest.raises(OptionError, match="isn't GGUF"):
+        made(f"gguf:{tmp_path / 'm.gguf'}")

@@ -13,7 +13,7 @@ from real_model import needs_client
 
 from clew import registry
 from clew.calls.caller import ModelCaller
-from clew.errors import OptionError, ProviderBusy, ProviderError
+from clew.errors import OptionError, ProviderBusy, ProviderDown, ProviderError
 from clew.options import LlmOptions
 from clew.stores.cache import open_cache
 from clew.testing.chat_contract import drain
@@ -204,6 +204,46 @@ def test_no_server_is_told_at_once_and_a_lost_one_is_waited_for() -> None:
         made.complete(ask("Else?"), stage="s")
 
 
+def test_a_kept_connection_that_is_closed_meanwhile_is_made_anew() -> None:
+    with FaultServer([Fault("leaves")]) as server:
+        made = caller(server)
+        for n in range(4):
+            assert made.complete(ask(str(n)), stage="s").text == "Well then."
+            time.sleep(0.02)
+    assert cost(made).calls == 4
+
+
+def test_what_is_not_answered_in_time_is_not_waited_for_many_times() -> None:
+    with FaultServer([Fault("silence")]) as server:
+        with pytest.raises(ProviderError, match=r"within 0\.2 seconds, 2 times"):
+            caller(server, timeout=0.2, retries=5).complete(ask(), stage="s")
+        assert len(server.seen.requests) == 2
+
+
+@pytest.mark.parametrize("fault", [error(401), error(404, "no such model"), error(402)], ids=str)
+def test_where_no_call_can_go_well_the_others_are_not_made(fault: Act) -> None:
+    with FaultServer([fault]) as server:
+        made = caller(server, concurrency=3)
+        found = dict(made.structured_all([ask(str(n), schema=SCHEMA) for n in range(60)], stage="s"))
+    assert len(found) == 60
+    assert {type(one) for one in found.values()} == {ProviderDown}
+    assert len({str(one) for one in found.values()}) == 1
+    assert len(server.seen.requests) <= 3
+
+
+def test_a_server_that_fails_on_and_on_is_left_alone_for_a_while() -> None:
+    with FaultServer([error(500)]) as server:
+        clock = Waits()
+        made = caller(server, clock, concurrency=2, retries=1)
+        found = dict(made.structured_all([ask(str(n), schema=SCHEMA) for n in range(60)], stage="s"))
+        assert all(isinstance(one, ProviderError) for one in found.values())
+        assert len(server.seen.requests) <= 20
+        clock.waits.append(60)
+        with pytest.raises(ProviderError):
+            made.complete(ask("later"), stage="s")
+        assert server.seen.requests[-1]["messages"][-1]["content"] == "later"
+
+
 # --- streams ---
 
 
@@ -361,6 +401,9 @@ def test_windows_are_learnt_from_servers_that_tell_them() -> None:
         "OpenRouter": {"id": "any", "context_length": 131072},
     }
     expected = {"vLLM": 4096, "llama.cpp": 2048, "OpenRouter": 131072}
+    studio = {"data": [{"id": "any", "max_context_length": 32768, "loaded_context_length": 8192}]}
+    with FaultServer(facts={"/api/v0/models": studio}) as server:
+        assert caller(server).model.window == 8192
     for name, entry in told.items():
         with FaultServer(
             facts={"/v1/models": {"data": [{"id": "other", "max_model_len": 1}, entry]}}

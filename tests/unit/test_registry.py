@@ -9,7 +9,7 @@ import pytest
 
 from clew import registry
 from clew.errors import OptionError
-from clew.options import EmbedOptions
+from clew.options import EmbedOptions, LlmOptions
 
 
 @pytest.mark.parametrize("kind", registry.KINDS)
@@ -34,7 +34,8 @@ def test_listing_imports_no_plug_in_and_loading_exactly_one() -> None:
 import sys
 from clew import registry
 listed = [registry.names(kind) for kind in registry.KINDS]
-adapters = ("clew.embedders.", "clew.sources.", "clew.stores.", "clew.extractors.", "clew.query.modes.")
+kinds = ("llms", "endpoints", "embedders", "sources", "stores", "extractors", "query.modes")
+adapters = tuple(f"clew.{kind}." for kind in kinds)
 def loaded():
     return sorted(m for m in sys.modules if m.startswith(adapters))
 print(loaded())
@@ -66,6 +67,23 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
     for name, extra in (("use", "multilingual"), ("e5", "multilingual"), ("http://127.0.0.1/v1#m", "openai")):
         with pytest.raises(OptionError, match=rf"pip install 'clew\[{extra}\]'"):
             registry.make_embedder(EmbedOptions(embedder=name))
+
+
+@pytest.mark.parametrize(
+    ("spec", "extra"),
+    [("ollama:m", "llm"), ("http://127.0.0.1/v1#m", "llm"), ("openai:m", "llm"), ("gguf:m", "gguf")],
+)
+def test_a_model_whose_package_is_missing_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, spec: str, extra: str
+) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=rf"pip install 'clew\[{extra}\]'"):
+        registry.make_llm(spec, LlmOptions())
+
+
+def test_no_model_is_the_default_and_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    assert registry.make_llm(LlmOptions().model, LlmOptions()) is None
 
 
 @pytest.fixture

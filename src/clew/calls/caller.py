@@ -15,10 +15,10 @@ from clew.calls.keep import decode_reply, encode_reply, key_of
 from clew.calls.ledger import Ledger
 from clew.calls.limits import Limits
 from clew.calls.parallel import in_parallel
-from clew.calls.retry import PATIENCE, pause
+from clew.calls.retry import PATIENCE, SLOW_TRIES, Breaker, pause
 from clew.calls.structured import ask_again, need_packages, read_json
 from clew.calls.thoughts import Shown, without_thoughts
-from clew.errors import OptionError, ProviderBusy, ProviderError
+from clew.errors import OptionError, ProviderBusy, ProviderError, ProviderSlow
 from clew.options import LlmOptions
 from clew.ports import Cache, ChatModel
 from clew.types import ChatReply, ChatRequest, Cost, Usage
@@ -62,6 +62,7 @@ class ModelCaller:
             self.options.tokens_per_minute,
             self._clock,
         )
+        self._breaker = Breaker(2 * self.options.concurrency, self._clock)
         if self._budget.unit == "money" and price is None:
             raise OptionError(
                 f"--budget {self.options.budget}",
@@ -263,6 +264,7 @@ class ModelCaller:
     @contextmanager
     def _turn(self, estimate: Usage) -> Iterator[list[Usage]]:
         """Hold the budget and a place among the calls; give a list for what is used."""
+        self._breaker.check()
         tokens = estimate.prompt_tokens + estimate.reply_tokens
         with self._budget.hold(estimate, self.price) as used:
             try:
@@ -275,16 +277,23 @@ class ModelCaller:
 
     def _rest(self, error: ProviderBusy, attempt: int) -> None:
         """Wait before the next attempt. Raises ProviderError if there shall be none."""
-        if attempt >= self.options.retries:
-            times = f", {attempt + 1} times" if attempt else ""
-            raise ProviderError(error.thing, f"{error.reason}{times}", error.remedy) from error
-        if error.after is not None and error.after > PATIENCE:
-            reason = f"{error.reason}; it asks to wait {error.after:,.0f} seconds"
-            raise ProviderError(error.thing, reason, error.remedy) from error
-        seconds = pause(attempt, error.after, self._chance)
-        if error.after is not None:
-            self._limits.pause(seconds)
-        self._clock.wait(seconds, self._stop)
+        retries = self.options.retries
+        if isinstance(error, ProviderSlow):
+            retries = min(retries, SLOW_TRIES - 1)
+        reason = error.reason
+        if attempt >= retries:
+            reason += f", {attempt + 1} times" if attempt else ""
+        elif error.after is not None and error.after > PATIENCE:
+            reason += f"; it asks to wait {error.after:,.0f} seconds"
+        else:
+            seconds = pause(attempt, error.after, self._chance)
+            if error.after is not None:
+                self._limits.pause(seconds)
+            self._clock.wait(seconds, self._stop)
+            return
+        told = ProviderError(error.thing, reason, error.remedy)
+        self._breaker.failed(told, in_vain=True)
+        raise told from error
 
     # --- what it costs ---
 
@@ -301,6 +310,7 @@ class ModelCaller:
 
     def _answered(self, reply: ChatReply, stage: str, begin: float) -> ChatReply:
         """Count a call that went well, and return its reply without thoughts."""
+        self._breaker.went_well()
         self._count(
             stage,
             calls=1,
@@ -322,6 +332,7 @@ class ModelCaller:
         if isinstance(error, ProviderBusy) and error.sent:
             spent = Usage(estimate.prompt_tokens, estimate.reply_tokens, exact=False)
         used.append(spent)
+        self._breaker.failed(error, in_vain=False)
         self._count(
             stage,
             failed=1,

@@ -14,7 +14,7 @@ from clew.endpoints.facts import context_of, count_of
 from clew.endpoints.failure import NotReached, Refused, explain
 from clew.endpoints.manner import NEW_LIMIT, OLD_LIMIT, Manner
 from clew.endpoints.wire import body_of, finish_of, reply_of, text_of, usage_of
-from clew.errors import ProviderBusy, ProviderError
+from clew.errors import ProviderBusy, ProviderDown, ProviderError
 from clew.options import LlmOptions
 from clew.text.estimate import estimate_tokens
 from clew.types import ChatReply, ChatRequest, Usage
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 CONNECT_SECONDS = 10.0  # until a connection must have come about
+LM_STUDIO = "/api/v0/models"  # where it tells more of its models
 # An answer of more bytes than this for each token that was allowed, and for what is around it, has no end.
 BYTES_PER_TOKEN = 128
 SPARE_BYTES = 1 << 20
@@ -71,7 +72,9 @@ class ChatEndpoint:
         """Return the window that the server tells, or 0."""
         if self._access.url is None:
             return 0  # OpenAI doesn't tell
-        return context_of(self.get("/models"), self._model)
+        root = self._access.url.rstrip("/").removesuffix("/v1")
+        told = (self.get(place) for place in ("/models", f"{root}{LM_STUDIO}"))
+        return next((window for listed in told if (window := context_of(listed, self._model))), 0)
 
     def get(self, path: str) -> Any:
         """Return the JSON at a path or URL of the server, or None if there is none."""
@@ -183,7 +186,7 @@ class ChatEndpoint:
 
     def not_there(self) -> ProviderError:
         """Return the error for a server that has never answered."""
-        return ProviderError(self.thing, "no server answers there", "Start it, or correct the URL")
+        return ProviderDown(self.thing, "no server answers there", "Start it, or correct the URL")
 
     def _adapting(self, request: ChatRequest, call: Callable[[Manner], Result], *, streams: bool) -> Result:
         """Make a call; where the server refuses how something is asked, ask in the next manner, and remember

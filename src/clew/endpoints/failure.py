@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from clew.errors import ProviderBusy, ProviderError
+from clew.errors import ProviderBusy, ProviderDown, ProviderError, ProviderSlow
 
 if TYPE_CHECKING:
     import openai
@@ -40,7 +40,7 @@ def explain(
         return _status(error, thing, key_variable, secrets)
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
         remedy = "Try again later, allow more with --llm-timeout, or use a smaller model"
-        return ProviderBusy(thing, f"no answer within {seconds:g} seconds", remedy, sent=True)
+        return ProviderSlow(thing, f"no answer within {seconds:g} seconds", remedy, sent=True)
     if is_transport(error):
         return _lost(error, thing)
     if isinstance(error, ValueError):  # of a body that is no JSON
@@ -81,9 +81,9 @@ def _status(
     status, reason = error.status_code, reason_of(error, secrets)
     said = f"{error.code or ''} {reason}".lower()
     if status in (401, 403):
-        return ProviderError(thing, f"the key was refused ({reason})", f"Set {key_variable} to a valid key")
+        return ProviderDown(thing, f"the key was refused ({reason})", f"Set {key_variable} to a valid key")
     if status == 402 or (status == 429 and any(word in said for word in NO_CREDIT)):
-        return ProviderError(
+        return ProviderDown(
             thing, f"the account has no credit left ({reason})", "Top it up, or use another model"
         )
     if any(word in said for word in TOO_LONG) or status == 413:
@@ -95,7 +95,7 @@ def _status(
         remedy = "Try again later" if status != 429 else "Try again later, or use --requests-per-minute"
         return ProviderBusy(thing, f"{words} ({reason})", remedy, after=retry_after(error.response.headers))
     if status == 404:
-        return ProviderError(thing, reason, "Check the model's name and the URL (it usually ends in /v1)")
+        return ProviderDown(thing, reason, "Check the model's name and the URL (it usually ends in /v1)")
     return Refused(thing, reason, "See the server's documentation", status)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from clew.endpoints.access import KEY, Access, access_to
 from clew.endpoints.chat import ChatEndpoint
-from clew.errors import OptionError, ProviderError
+from clew.errors import OptionError, ProviderDown, ProviderError
 from clew.options import LlmOptions
 from clew.registry import require
 
@@ -48,7 +48,7 @@ class Ollama(ChatEndpoint):
             have = _names(found)
             if have is not None and not _has(have, self._model):
                 listed = ", ".join(sorted(have)[:LISTED]) + (", …" if len(have) > LISTED else "")
-                raise ProviderError(
+                raise ProviderDown(
                     f"Ollama at {self._root}",
                     f"no model {self._model!r}; you have {listed or 'none'}",
                     f"`ollama pull {self._model}`",
@@ -57,7 +57,7 @@ class Ollama(ChatEndpoint):
 
     def not_there(self) -> ProviderError:
         """Return the error for an Ollama that doesn't answer."""
-        return ProviderError(
+        return ProviderDown(
             "Ollama", f"it isn't running at {self._root}", f"Start it with `ollama serve`, or set {HOST}"
         )
 

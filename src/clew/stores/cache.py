@@ -26,6 +26,7 @@ from clew.types import Analysis, Cost, Saving
 
 CACHE_VERSION = 1  # raise it when a table or an encoding changes: the cache is then remade
 BUSY_SECONDS = 20.0  # for another run that writes to the same cache
+BRIEFLY = 2.0  # the same for a question, or a look: it does without rather than wait
 KEYS_AT_ONCE = 500  # in one statement; SQLite's limit was 999 for long
 KEEP_RUNS = 8  # an entry that nobody asked for in so many runs is pruned
 TABLES = {
@@ -301,7 +302,8 @@ class SqliteCache:
 
 def _connect(path: Path, new_run: bool) -> tuple[sqlite3.Connection, int]:
     """Open the file, make its tables if they are another version's, and return it with this run's number."""
-    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    patience = BUSY_SECONDS if new_run else BRIEFLY
+    db = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
     try:
         if not db.execute("PRAGMA page_count").fetchone()[0]:
             db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only an empty file can be set to it

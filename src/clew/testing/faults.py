@@ -27,6 +27,7 @@ Kind = Literal[
     "silence",  # no answer until the server is closed
     "reset",  # the connection is reset before there is an answer
     "closed",  # the connection is closed before there is an answer, as an idle one that was kept is
+    "leaves",  # a reply, after which the kept connection is closed without a word
     "truncated",  # the answer ends in the middle of its body
     "garbage",  # an answer that is no JSON
     "breaks",  # a stream that breaks off after a few pieces (without streaming: truncated)
@@ -254,6 +255,7 @@ class _Handler(BaseHTTPRequestHandler):
             "silence": self._silence,
             "reset": self._reset,
             "closed": self._close,
+            "leaves": self._leave,
             "truncated": self._truncated,
             "garbage": self._garbage,
             "breaks": self._breaks,
@@ -279,6 +281,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _close(self, fault: Fault, body: dict[str, Any]) -> None:
         self.close_connection = True
         self.connection.close()
+
+    def _leave(self, fault: Fault, body: dict[str, Any]) -> None:
+        self._reply("Well then.", body)
+        self.close_connection = True
 
     def _truncated(self, fault: Fault, body: dict[str, Any]) -> None:
         data = json.dumps(_whole("This reply never arrives whole.", "stop", body)).encode()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import subprocess
+import sys
+import time
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -84,6 +88,61 @@ def test_a_cache_that_cannot_be_used_only_forgets(tmp_path: Path) -> None:
     assert lost.problem
     made = caller(ScriptedChatModel(["one", "two"]), lost)
     assert [made.complete(ask(), stage="s").text for _ in range(2)] == ["one", "two"]
+
+
+def test_a_cache_that_another_program_holds_is_done_without(tmp_path: Path) -> None:
+    file = tmp_path / "cache.sqlite"
+    open_cache(file).close()
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    begin = time.monotonic()
+    shut = open_cache(file, new_run=False)
+    made = caller(ScriptedChatModel(["one", "two"]), shut)
+    assert [made.complete(ask(), stage="s").text for _ in range(2)] == ["one", "two"]
+    assert shut.problem
+    assert time.monotonic() - begin < 10
+    holder.close()
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    """The process is ended without a chance to say anything; what had come is there."""
+    code = f"""
+import os, sys
+from pathlib import Path
+from clew.calls.caller import ModelCaller
+from clew.options import LlmOptions
+from clew.stores.cache import open_cache
+from clew.testing.chat import ScriptedChatModel
+from clew.types import ChatMessage, ChatRequest
+
+calls = 0
+def script(request):
+    global calls
+    calls += 1
+    if calls == 8:
+        os._exit(9)
+    return {GOOD!r}
+
+cache = open_cache(Path({str(tmp_path / "cache.sqlite")!r}))
+made = ModelCaller(ScriptedChatModel(script), LlmOptions(concurrency=1), cache=cache)
+for n in range(20):
+    made.structured(ChatRequest((ChatMessage("user", f"q {{n}}"),), 50, 0.0, {SCHEMA!r}), stage="s")
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 9
+    cache = open_cache(tmp_path / "cache.sqlite")
+    model = ScriptedChatModel(lambda request: GOOD)
+    made = caller(model, cache)
+    found = dict(made.structured_all([ask(f"q {n}", schema=SCHEMA) for n in range(20)], stage="s"))
+    assert set(map(str, found.values())) == {str(json.loads(GOOD))}
+    assert len(model.requests) == 13
+    assert sum(one.calls for one in cache.costs()) == 20
+    cache.close()
+
+
+def test_what_reads_replies_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clew.registry.find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"clew\[llm\]"):
+        caller(ScriptedChatModel([GOOD])).structured(ask(schema=SCHEMA), stage="s")
 
 
 def test_lone_surrogates_in_a_prompt_and_a_reply_do_no_harm(cache: SqliteCache) -> None:
@@ -230,8 +289,6 @@ def test_one_that_fails_does_not_stop_the_others() -> None:
 
 
 def test_no_more_calls_than_allowed_run_at_once() -> None:
-    import time
-
     now, most, lock = 0, 0, Lock()
 
     def script(request: ChatRequest) -> str:
