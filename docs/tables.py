@@ -20,7 +20,7 @@ from clew.registry import plugins
 from clew.settings import known
 
 HERE = Path(__file__).parent
-PAGES = ("cli.md", "settings.md")
+PAGES = ("cli.md", "settings.md", "models.md")
 TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew import registry
-from clew.calls.make import Callers, make_callers
+from clew.beside import DEFAULT_STORE, cache_path, look_at_cache, look_at_costs, make_callers_from
+from clew.calls.ledger import spent
+from clew.calls.make import Callers
 from clew.errors import (
     ClewError,
     IndexMismatch,
@@ -25,7 +27,7 @@ from clew.errors import (
 )
 from clew.ingest.origins import describe, lost, origins
 from clew.inputs import default_path, open_sources, sources_of
-from clew.options import FOLDER, AnswerOptions, EmbedOptions, IndexOptions, LlmOptions, check_choices
+from clew.options import AnswerOptions, EmbedOptions, IndexOptions, LlmOptions, check_choices
 from clew.ports import Cache, ChatModel, Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.query.limits import Limits
@@ -36,7 +38,6 @@ from clew.types import (
     Answer,
     Bridges,
     BuildResult,
-    CacheState,
     CommunityView,
     Connection,
     Diagnosis,
@@ -56,7 +57,6 @@ from clew.types import (
 if TYPE_CHECKING:
     from clew.query.model import Mode
 
-DEFAULT_STORE = "duckdb"
 DEFAULT_EMBEDDER = EmbedOptions().embedder
 ACTIVITY_BY = ("day", "week", "month", "year")
 THEME_PASSAGES = 200  # that are found for a theme which no node bears the name of
@@ -157,7 +157,7 @@ class Index:
         place = cache_path(goal)
         cache = Unwritten(parts["store"].cache(place, new_run=False)) if place.is_file() else None
         try:
-            model = make_model(options, _make_callers(llm, cache), _prompts(llm))
+            model = make_model(options, make_callers_from(llm, cache), _prompts(llm))
             return foresee(
                 path=goal,
                 options=options,
@@ -190,8 +190,9 @@ class Index:
         store, embedder = parts["store"], parts["embedder"]
         with store.writing(goal):
             cache = store.cache(cache_path(goal))
+            callers: Callers | None = None
             try:
-                callers = _make_callers(llm, cache)
+                callers = make_callers_from(llm, cache)
                 model = make_model(options, callers, _prompts(llm))
                 result = build(
                     path=goal,
@@ -204,9 +205,13 @@ class Index:
                 )
                 if not result.unchanged:
                     cache.prune()
-                if cache.problem:
-                    result = replace(result, notes=(*result.notes, cache.problem))
+                told = spent(callers.ledger.rows) if callers is not None else ""
+                notes = [note for note in (cache.problem, told) if note]
+                if notes:
+                    result = replace(result, notes=(*result.notes, *notes))
             finally:
+                if callers is not None:
+                    callers.close()
                 cache.close()
         index = cls(goal, store, llm=llm)
         index.result = result
@@ -276,8 +281,13 @@ class Index:
             if self._callers is None and self._llm is not None:
                 if self._cache is None:
                     self._cache = self._store.cache(cache_path(self.file), new_run=False)
-                self._callers = _make_callers(self._llm, self._cache)
+                self._callers = make_callers_from(self._llm, self._cache)
             return self._callers
+
+    @property
+    def spent(self) -> str:
+        """A line that tells what questions to this index have cost so far; empty where no model was asked."""
+        return spent(self._callers.ledger.rows) if self._callers is not None else ""
 
     @property
     def engine(self) -> IndexEngine:
@@ -593,12 +603,6 @@ def _parts(
     }
 
 
-def _make_callers(llm: LlmOptions | ChatModel | None, cache: Cache | None) -> Callers | None:
-    if llm is None or isinstance(llm, LlmOptions):
-        return make_callers(llm, cache) if llm is not None else None
-    return make_callers(LlmOptions(), cache, model=llm)
-
-
 def _prompts(llm: LlmOptions | ChatModel | None) -> str:
     """Return the folder of prompts that take the place of Clew's, empty for none."""
     return llm.prompts if isinstance(llm, LlmOptions) else ""
@@ -609,34 +613,6 @@ def _prepare_embedder(engine: IndexEngine) -> None:
         load: Callable[[], None] | None = getattr(engine.embedder, "load", None)
         if load is not None:
             load()
-
-
-def cache_path(index: Path) -> Path:
-    """Return the cache of an index: ``.clew/cache.sqlite``, or ``FILE.cache`` for an index elsewhere.
-
-    Elsewhere, a ``cache.sqlite`` may be somebody else's, whose tables would be lost.
-    """
-    return index.with_name("cache.sqlite" if index.parent.name == FOLDER else f"{index.name}.cache")
-
-
-def look_at_cache(index: Path, *, prune: bool = False) -> CacheState:
-    """Return what the cache beside an index holds; ``prune`` drops what the last whole run didn't use.
-
-    Raises PublishError if another process is indexing there.
-    """
-    path = cache_path(index)
-    if not path.is_file():
-        return CacheState(str(path), 0, {}, 0)
-    store: Store = registry.load("stores", DEFAULT_STORE)()
-    with store.writing(index) if prune else nullcontext():
-        cache = store.cache(path, new_run=False)
-        try:
-            dropped = cache.drop_unused() if prune else 0
-            entries = cache.stats()
-            size = entries.pop("bytes", 0)
-            return CacheState(str(path), size, entries, cache.unused(), dropped, cache.problem)
-        finally:
-            cache.close()
 
 
 def _spare_sources(
@@ -690,4 +666,12 @@ def _check(reader: Reader, embedder: Embedder | None, path: Path) -> None:
     )
 
 
-__all__ = ["Index", "SilentProgress", "default_path", "look_at_cache", "open_sources"]
+__all__ = [
+    "Index",
+    "SilentProgress",
+    "cache_path",
+    "default_path",
+    "look_at_cache",
+    "look_at_costs",
+    "open_sources",
+]

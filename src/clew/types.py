@@ -534,6 +534,18 @@ class Saving:
     instead: int
 
 
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What is recorded beside an index of the calls to language models, over all runs: by stage and model,
+    their ``total``, and what was done with fewer tokens than the plain way takes."""
+
+    file: str
+    rows: tuple[Cost, ...]
+    total: Cost
+    savings: tuple[Saving, ...] = ()
+    problem: str = ""
+
+
 # --- filters -------------------------------------------------------------------------------------
 
 

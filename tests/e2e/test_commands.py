@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "stats": (),
     "doctor": (),
     "cache": (),
+    "costs": (),
+    "llms": (),
     "settings": (),
     "embedders": (),
 }

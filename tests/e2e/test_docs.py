@@ -28,7 +28,7 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("name", ["cli.md", "settings.md"])
+@pytest.mark.parametrize("name", ["cli.md", "settings.md", "models.md"])
 def test_tables_are_current(name: str) -> None:
     page = (DOCS / name).read_text(encoding="utf-8")
     assert tables["rendered"](page) == page, "run `python docs/tables.py`"

@@ -24,6 +24,7 @@ READING = [
     ("stats",),
     ("doctor",),
     ("cache",),
+    ("costs",),
 ]
 
 

@@ -27,6 +27,8 @@ COMMANDS = [
     "stats",
     "doctor",
     "cache",
+    "costs",
+    "llms",
     "settings",
     "embedders",
 ]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import floor, log10
 from threading import Condition
 from typing import Literal
 
@@ -72,7 +73,8 @@ class Amount:
 
 def show_money(amount: float) -> str:
     """Return money with two digits, or as many as show that it isn't nothing."""
-    return f"{amount:,.2f}" if amount >= 0.1 or not amount else f"{amount:.2g}"
+    digits = 2 if amount >= 0.1 or not amount else 1 - floor(log10(amount))
+    return f"{amount:,.{digits}f}"
 
 
 def parse_budget(text: str) -> Amount | None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from clew import __version__
-from clew.cli import answering_commands, structure_commands
+from clew.cli import answering_commands, model_commands, structure_commands
 from clew.cli.arguments import AsJson, IndexFile
 from clew.cli.filters import Where, filter_options
 from clew.cli.options import settings_options
@@ -217,6 +217,7 @@ def show(
 
 structure_commands.register(app)
 answering_commands.register(app)
+model_commands.register(app)
 
 
 @app.command()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         Citation,
         CommunityView,
         Connection,
+        Cost,
+        Costs,
         Diagnosis,
         Document,
         EdgeView,
@@ -401,6 +403,44 @@ def cache(value: CacheState) -> dict[str, Any]:
         "entries": dict(value.entries),
         "unused": value.unused,
         "dropped": value.dropped,
+        "problem": value.problem,
+    }
+
+
+def cost(value: Cost) -> dict[str, Any]:
+    return {
+        "stage": value.stage,
+        "model": value.model,
+        "calls": value.calls,
+        "kept": value.kept,
+        "prompt_tokens": value.prompt_tokens,
+        "reply_tokens": value.reply_tokens,
+        "seconds": _number(value.seconds),
+        "money": _number(value.money),
+        "unpriced": value.unpriced,
+        "estimated": value.estimated,
+        "failed": value.failed,
+        "repaired": value.repaired,
+        "asked_again": value.asked_again,
+        "cut": value.cut,
+        "saved": {
+            "prompt_tokens": value.saved_prompt_tokens,
+            "reply_tokens": value.saved_reply_tokens,
+            "money": _number(value.saved_money),
+        },
+    }
+
+
+def costs(value: Costs) -> dict[str, Any]:
+    total = {name: one for name, one in cost(value.total).items() if name not in ("stage", "model")}
+    return {
+        "file": value.file,
+        "stages": [cost(one) for one in value.rows],
+        "total": total,
+        "savings": [
+            {"name": one.name, "times": one.times, "used": one.used, "instead": one.instead}
+            for one in value.savings
+        ],
         "problem": value.problem,
     }
 

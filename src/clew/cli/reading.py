@@ -33,6 +33,8 @@ def opened(given: Path | None, *, follow: bool = False, llm: LlmOptions | None =
     try:
         yield index
     finally:
+        if index.spent:
+            say(index.spent, "dim")
         index.close()
 
 
