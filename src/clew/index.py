@@ -189,6 +189,10 @@ class Index:
         parts = _parts(paths, goal, options, progress, named=named)
         store, embedder = parts["store"], parts["embedder"]
         with store.writing(goal):
+            for source in parts["sources"]:
+                fetch: Callable[[Progress], None] | None = getattr(source, "sync", None)
+                if fetch is not None:
+                    fetch(progress)
             cache = store.cache(cache_path(goal))
             callers: Callers | None = None
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,12 +16,18 @@ from clew.options import FILE, FOLDER, IndexOptions, SourceOptions
 from clew.ports import Reader, Source
 
 VERIFIED = "verified"  # the file that remembers which events were verified
+EVENTS = "events.jsonl"  # the events that were fetched from relays
+STATE = "events.state"  # up to where they were fetched
+RELAY = re.compile(r"(wss?):/{1,2}([^\s/].*)", re.IGNORECASE)
 
 
 def default_path(paths: Sequence[str | Path]) -> Path:
     """Return where the index of these paths goes unless told otherwise: to the folder that files which were
     named together are in, or to the first path's."""
-    group = _together([Path(one).expanduser() for one in _some(paths)])
+    paths = [one for one in _some(paths) if not relay_of(one)]
+    if not paths:  # relays alone
+        return Path(FOLDER) / FILE
+    group = _together([Path(one).expanduser() for one in paths])
     if group is not None:
         here = Path.cwd()
         root = group.root.relative_to(here) if group.root.is_relative_to(here) else group.root
@@ -42,13 +49,18 @@ def open_sources(
     """Return a source for each path, by what it is; a path named twice is one, and files that are named
     together are one. What they may remember is kept beside ``index``. Raises NotFound."""
     found: dict[Path, Path] = {}
-    for given in _some(paths):
+    relays = sorted({relay for relay in map(relay_of, _some(paths)) if relay})
+    for given in paths:
+        if relay_of(given):
+            continue
         if not str(given):
             raise UsageError("index", "a path is empty", "A dot is the current folder")
         path = Path(given).expanduser()
         if not path.exists():
             raise NotFound(str(given), "there is no such file or folder", "Check the spelling")
         found.setdefault(path.resolve(), path)
+    dumps = [path for path in found.values() if path.is_file() and is_dump(path)] if relays else []
+    found = {real: path for real, path in found.items() if path not in dumps}
     group = _together(list(found.values()))
     single = [(real, path, ()) for real, path in found.items() if group is None or path not in group.members]
     every = [*single, (group.root, group.root, group.parts)] if group else single
@@ -61,7 +73,25 @@ def open_sources(
             name, number = f"{base}-{number}", number + 1
         taken.add(name)
         sources.append(_open_source(path, options.source, name, parts, index))
+    if relays:
+        name = "nostr" if "nostr" not in taken else "nostr-2"
+        sources.append(_open_relays(relays, dumps, options.source, name, index or default_path(paths)))
     return sources
+
+
+def relay_of(given: str | Path) -> str:
+    """Return the address of a relay, or an empty text for a path. A path has lost one of two slashes."""
+    match = RELAY.fullmatch(given.as_posix() if isinstance(given, Path) else given.strip())
+    return f"{match[1].lower()}://{match[2].rstrip('/')}" if match else ""
+
+
+def _open_relays(
+    relays: Sequence[str], dumps: Sequence[Path], options: SourceOptions, name: str, index: Path
+) -> Source:
+    files = (beside(index, file) for file in (EVENTS, STATE, VERIFIED))
+    store, state, verified = files
+    made: Source = registry.load("sources", "nostr")(store, options, name, relays, dumps, state, verified)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +158,11 @@ def sources_of(reader: Reader, file: Path | None = None) -> list[Source]:
     sources = []
     for origin in reader.sources:
         path = Path(origin.root) / origin.file
+        if origin.also and origin.root and path.exists() and file is not None:
+            dumps = [Path(one) for one in origin.also if not relay_of(one)]
+            made: Source = registry.load("sources", "nostr")(path, options, origin.name, (), dumps)
+            sources.append(made)
+            continue
         if not origin.root or not path.exists():
             raise SourceError(describe(origin), "the source isn't where it was indexed")
         sources.append(_open_source(path, options, origin.name, origin.parts, file))

@@ -46,6 +46,7 @@ class Source(Protocol):
     something else (of names, sizes and times, say); it raises what ``read`` raises. A source without it is
     read whole to see whether it has changed. One that reads only parts of its folder says which in ``parts``
     (see :class:`clew.types.Origin`). ``notes`` may say, after ``read``, what was left out that is no problem.
+    ``sync(progress)`` fetches what is new from elsewhere, before ``read``, and raises SourceError.
     """
 
     name: str

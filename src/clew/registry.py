@@ -73,6 +73,7 @@ BUILT_IN: dict[str, tuple[Plugin, ...]] = {
             "folder", "clew.sources.folder:open_source", "Markdown and text files of a folder, or one file"
         ),
         Plugin("jsonl", "clew.sources.jsonl:open_source", "A JSONL corpus: one document a line"),
+        Plugin("nostr", "clew.sources.nostr:open_source", "Nostr relays; extra `nostr`", extra="nostr"),
     ),
     "extractors": (),
     "embedders": (

@@ -132,8 +132,7 @@ class RawDocument:
     ``created_at`` when it was written, in seconds since 1970 (UTC). ``ids`` are further names by which
     relations of any document know it. ``titled`` False: the title is only what to show in a list, and no
     name for it in text. ``people`` are names that it states: what people say of themselves counts before
-    what others say of them. ``committed_at`` is when version control first had it, in case nothing else tells
-    its time.
+    what others say of them.
     """
 
     key: str
@@ -150,7 +149,6 @@ class RawDocument:
     titled: bool = True
     relations: tuple[Relation, ...] = ()
     people: tuple[Person, ...] = ()
-    committed_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -761,12 +759,14 @@ class Origin:
     ``root`` is the absolute path of the folder that locations are relative to, or "" if they aren't
     paths or it isn't known any more; ``file`` is the one file in it that was read, or "" for all, or for
     the ``parts`` of it that were named together: paths within it, a folder's with a slash at its end.
+    ``also`` are the relays that the file was fetched from, and files that are read with it.
     """
 
     name: str
     root: str
     file: str = ""
     parts: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

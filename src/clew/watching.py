@@ -18,14 +18,15 @@ from pathlib import Path
 from stat import S_ISDIR
 from threading import Event
 
-from clew.errors import ClewError, SourceError
+from clew.errors import ClewError, SourceError, UsageError
 from clew.ids import content_hash
 from clew.index import Index, SilentProgress
-from clew.inputs import default_path, open_sources
+from clew.inputs import default_path, open_sources, relay_of
 from clew.options import FOLDER, IndexOptions, LlmOptions
 from clew.ports import ChatModel, Progress, Source
 from clew.types import BuildResult
 
+REMEDY = "Leave --watch out: each run fetches what is new"
 SHARE = 0.01  # of the time may go to looking at all files without being told of a change
 SHARE_UNTOLD = 0.1  # the same where the system tells of none
 
@@ -113,6 +114,9 @@ class Watcher:
         was there. Raises what ``Index.build`` raises."""
         if self._paths:
             return self._build(self._stamps(), self._paths, self._goal, progress, rebuild)
+        for given in self._given:
+            if relay_of(given):
+                raise UsageError("--watch", f"{relay_of(given)} is a relay, not a folder", REMEDY)
         open_sources(self._given, self._options)  # names what isn't there as it was typed
         self._goal = (Path(self._to) if self._to is not None else default_path(self._given)).absolute()
         self._generation, self._documents = _published(self._goal)

@@ -97,7 +97,10 @@ def demo(
 def index(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Folders, Markdown or text files, JSONL corpora."),
+        typer.Argument(
+            metavar="PATH...",
+            help="Folders, Markdown or text files, JSONL corpora, Nostr dumps, relays (wss://…).",
+        ),
     ],
     flags: dict[str, Any],
     index: Annotated[

@@ -18,6 +18,7 @@ BAR_SECONDS = 0.1
 LOG_SECONDS = 5.0
 
 STAGES = {
+    "sync": "Asking relays",
     "scan": "Finding notes",
     "parse": "Reading notes",
     "link": "Linking names",

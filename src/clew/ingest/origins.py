@@ -21,7 +21,9 @@ def origins(sources: Sequence[Source]) -> tuple[Origin, ...]:
         folder = os.path.isdir(source.path)  # noqa: PTH112 -- Path.is_dir raises where rights are missing
         root = os.path.realpath(source.path if folder else source.path.parent)
         parts = tuple(getattr(source, "parts", ()))
-        found.append(Origin(name, root.replace(os.sep, "/"), "" if folder else source.path.name, parts))
+        file = "" if folder else source.path.name
+        also = tuple(getattr(source, "also", ()))
+        found.append(Origin(name, root.replace(os.sep, "/"), file, parts, also))
     return tuple(found)
 
 
@@ -55,5 +57,7 @@ def _places(origin: Origin) -> list[tuple[str, str]]:
 
 
 def describe(origin: Origin) -> str:
-    """Return a source's path, or its name if it has none."""
+    """Return a source's path, or its name if it has none; of relays and what is read with them, these."""
+    if origin.also:
+        return " ".join(origin.also)
     return os.path.join(origin.root, origin.file).rstrip("/") if origin.root else origin.name  # noqa: PTH118

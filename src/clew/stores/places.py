@@ -28,7 +28,8 @@ def pack_origins(origins: Sequence[Origin], index: Path) -> list[dict[str, Any]]
         inside = _below(f"{folder}/{index.name}", os.path.realpath(origin.root)) if origin.root else None
         place = {"root": origin.root} if inside is None else {"index": inside}
         parts = {"parts": list(origin.parts)} if origin.parts else {}
-        packed.append({"name": origin.name, "file": origin.file, **place, **parts})
+        also = {"also": list(origin.also)} if origin.also else {}
+        packed.append({"name": origin.name, "file": origin.file, **place, **parts, **also})
     return packed
 
 
@@ -55,7 +56,7 @@ class Places:
         the source isn't there, the path within it, after its name if there are several.
         """
         number = self._source(key)
-        if number is None:
+        if number is None or location.startswith("nostr:"):
             return location, ""
         root = self._roots[number]
         if not root.named:
@@ -89,15 +90,15 @@ class Places:
 
 def _unpack(packed: dict[str, Any], index: Path) -> Origin:
     name, file = str(packed.get("name", "")), str(packed.get("file", ""))
-    parts = tuple(map(str, packed.get("parts") or ()))
+    parts, also = (tuple(map(str, packed.get(name) or ())) for name in ("parts", "also"))
     inside = packed.get("index")
     if not inside:
-        return Origin(name, str(packed.get("root", "")), file, parts)
+        return Origin(name, str(packed.get("root", "")), file, parts, also)
     for path in (os.path.abspath(index), os.path.realpath(index)):  # noqa: PTH100 -- symlinks stay
         posix = path.replace(os.sep, "/")
         if posix.endswith(f"/{inside}"):
-            return Origin(name, posix.removesuffix(str(inside)).rstrip("/") or "/", file, parts)
-    return Origin(name, "", file, parts)  # the index was copied out of its source
+            return Origin(name, posix.removesuffix(str(inside)).rstrip("/") or "/", file, parts, also)
+    return Origin(name, "", file, parts, also)  # the index was copied out of its source
 
 
 def _root(origin: Origin) -> _Root:
