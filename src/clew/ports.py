@@ -114,7 +114,8 @@ class ChatModel(Protocol):
     """A language model: one call at a time goes out and comes back. Calls may come from several threads.
 
     What makes calls safe and cheap (retries, limits, memory, budgets) is the same for all models and isn't
-    theirs: see :class:`Caller`.
+    theirs: see :class:`Caller`. It may also have ``parallel``, how many calls may run at once with gain (else
+    as many as the options allow), and ``free``, that calls cost no money.
     """
 
     name: str  # provider and model, such as ``openai:gpt-5-mini``; part of the key of kept replies

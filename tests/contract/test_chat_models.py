@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from real_model import PACKAGE, needs_client, needs_real_model, served
@@ -12,6 +15,7 @@ from real_model import PACKAGE, needs_client, needs_real_model, served
 from clew import registry
 from clew.calls.caller import ModelCaller
 from clew.errors import OptionError, ProviderError
+from clew.llms.gguf import Gguf, find_file
 from clew.options import LlmOptions
 from clew.ports import ChatModel
 from clew.testing.chat import ScriptedChatModel
@@ -102,8 +106,6 @@ def test_a_real_model_keeps_to_a_schema(place: str, request: pytest.FixtureReque
 
 @needs_real_model
 def test_a_file_is_named_by_its_content_and_read_with_the_window_that_is_asked(tmp_path: Path) -> None:
-    from clew.llms.gguf import find_file
-
     file = find_file(PACKAGE)
     model = made(f"gguf:{file}")
     assert model.name == made(f"gguf:{PACKAGE}").name
@@ -135,3 +137,24 @@ def test_a_file_that_is_not_gguf_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.gguf").write_text("no")
     with pytest.raises(OptionError, match="isn't GGUF"):
         made(f"gguf:{tmp_path / 'm.gguf'}")
+
+
+class SlowEngine:
+    """Stands for llama.cpp: a tenth of a second for each call."""
+
+    def handle_chat_completions(self, body: dict[str, Any], take: Any) -> None:
+        time.sleep(0.1)
+        take({"choices": [{"delta": {"content": "Hm."}, "finish_reason": "stop"}]})
+
+
+def test_waiting_for_another_call_is_not_taken_for_slowness(tmp_path: Path) -> None:
+    """Calls to a model in process come one after the other: only its own time counts for each."""
+    file = tmp_path / "m.gguf"
+    file.write_bytes(b"GGUF")
+    model = Gguf(file, LlmOptions(timeout=1.0))
+    model.__dict__["_server"] = SlowEngine()
+    model.__dict__["_count"] = len
+    asked = [ChatRequest((ChatMessage("user", f"{n}"),), 8) for n in range(16)]
+    with ThreadPoolExecutor(16) as pool:
+        replies = list(pool.map(model.complete, asked))
+    assert [reply.text for reply in replies] == ["Hm."] * 16

@@ -51,19 +51,20 @@ class ModelCaller:
         self.options = options if options is not None else LlmOptions()
         self.cache = cache
         self._budget = budget if budget is not None else Budget(None)
-        self.price = price
+        self.price = Price(0, 0) if price is None and getattr(model, "free", False) else price
+        self._at_once = min(self.options.concurrency, getattr(model, "parallel", self.options.concurrency))
         self.ledger = ledger if ledger is not None else Ledger(cache)
         self._clock: Clock = clock if clock is not None else SystemClock()
         self._chance = chance if chance is not None else make_chance()
         self._stop = Event()
         self._limits = Limits(
-            self.options.concurrency,
+            self._at_once,
             self.options.requests_per_minute,
             self.options.tokens_per_minute,
             self._clock,
         )
-        self._breaker = Breaker(2 * self.options.concurrency, self._clock)
-        if self._budget.unit == "money" and price is None:
+        self._breaker = Breaker(2 * self._at_once, self._clock)
+        if self._budget.unit == "money" and self.price is None:
             raise OptionError(
                 f"--budget {self.options.budget}",
                 f"what {model.name} costs isn't known",
@@ -143,7 +144,7 @@ class ModelCaller:
             except ProviderError as error:
                 return error
 
-        yield from in_parallel(one, requests, self.options.concurrency)
+        yield from in_parallel(one, requests, self._at_once)
 
     def saved(self, name: str, *, used: int, instead: int) -> None:
         """Record what was done with fewer tokens than the plain way takes."""

@@ -38,6 +38,9 @@ SEED = 7
 class Gguf:
     """A model in this process. Calls run one after the other; the file is read by the first."""
 
+    parallel = 1
+    free = True
+
     def __init__(self, file: Path, options: LlmOptions) -> None:
         self.name = f"gguf:{file.stem}-{_print_of(file)}"
         self._file = file
@@ -109,8 +112,7 @@ class Gguf:
     def complete(self, request: ChatRequest) -> ChatReply:
         """Return the reply. Raises ProviderError."""
         run = _Run(self.name, self._options.timeout)
-        with self._turn:
-            self._handle(request, run.take)
+        self._handle(request, run)
         return run.reply(self._estimated(request, run.text))
 
     def stream(self, request: ChatRequest) -> Generator[str, None, ChatReply]:
@@ -121,8 +123,7 @@ class Gguf:
 
         def work() -> None:
             try:
-                with self._turn:
-                    self._handle(request, run.take)
+                self._handle(request, run)
             except Exception as error:  # it is raised where the pieces are read
                 errors.append(error)
             pieces.put(None)
@@ -139,15 +140,15 @@ class Gguf:
             raise errors[0]
         return run.reply(self._estimated(request, run.text))
 
-    def _handle(self, request: ChatRequest, take: Callable[[Any], bool]) -> None:
-        body = body_of(request, "schema") | {
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "seed": SEED,
-        }
-        answer = self._server.handle_chat_completions(body, take)
-        if isinstance(answer, Mapping):
-            take(answer)
+    def _handle(self, request: ChatRequest, run: _Run) -> None:
+        body = body_of(request, "schema")
+        body |= {"stream": True, "stream_options": {"include_usage": True}, "seed": SEED}
+        with self._turn:
+            server = self._server
+            run.begin()  # waiting for other calls, and reading the file, aren't its time
+            answer = server.handle_chat_completions(body, run.take)
+            if isinstance(answer, Mapping):
+                run.take(answer)
 
     def _estimated(self, request: ChatRequest, text: str) -> Usage:
         asked = sum(self.count(message.text) for message in request.messages)
@@ -161,13 +162,17 @@ class _Run:
         self.unwanted = Event()
         self._name = name
         self._seconds = seconds
-        self._deadline = time.monotonic() + seconds
+        self._deadline = 0.0
         self._pieces = pieces
         self._texts: list[str] = []
         self._reason: str | None = None
         self._usage: Usage | None = None
         self._error: Mapping[str, Any] | None = None
         self._late = False
+
+    def begin(self) -> None:
+        """Let its time begin."""
+        self._deadline = time.monotonic() + self._seconds
 
     @property
     def text(self) -> str:

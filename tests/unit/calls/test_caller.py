@@ -306,6 +306,29 @@ def test_no_more_calls_than_allowed_run_at_once() -> None:
     assert most == 3
 
 
+def test_a_model_that_takes_one_call_at_a_time_gets_one_and_a_free_one_fits_any_budget() -> None:
+    now, most, lock = 0, 0, Lock()
+
+    class Alone(ScriptedChatModel):
+        parallel = 1
+        free = True
+
+    def script(request: ChatRequest) -> str:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.002)
+        with lock:
+            now -= 1
+        return GOOD
+
+    made = caller(Alone(script), options={"concurrency": 8}, budget=Budget(parse_budget("0.01")))
+    list(made.structured_all([ask(f"{n}", schema=SCHEMA) for n in range(20)], stage="s"))
+    assert most == 1
+    assert (row(made).calls, row(made).money, row(made).unpriced) == (20, 0, 0)
+
+
 # --- streams ---
 
 
