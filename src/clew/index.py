@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 from clew import registry
 from clew.beside import DEFAULT_STORE, cache_path, look_at_cache, look_at_costs, make_callers_from
@@ -56,6 +56,8 @@ from clew.types import (
 
 if TYPE_CHECKING:
     from clew.query.model import Mode
+    from clew.query.writer import Writer
+    from clew.streams import AnswerStream, AsyncAnswerStream
 
 DEFAULT_EMBEDDER = EmbedOptions().embedder
 ACTIVITY_BY = ("day", "week", "month", "year")
@@ -322,6 +324,7 @@ class Index:
         engine = self.engine
         return list(engine.search(question, k, mode, scope_of(engine.space, where)).hits)
 
+    @overload
     def ask(
         self,
         question: str,
@@ -329,24 +332,75 @@ class Index:
         *,
         options: AnswerOptions | None = None,
         where: Filter | None = None,
-    ) -> Answer:
+        stream: Literal[False] = False,
+    ) -> Answer: ...
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        mode: str = "auto",
+        *,
+        options: AnswerOptions | None = None,
+        where: Filter | None = None,
+        stream: Literal[True],
+    ) -> AnswerStream: ...
+
+    def ask(
+        self,
+        question: str,
+        mode: str = "auto",
+        *,
+        options: AnswerOptions | None = None,
+        where: Filter | None = None,
+        stream: bool = False,
+    ) -> Answer | AnswerStream:
         """Answer a question with citations, from the documents that pass ``where`` alone. ``mode``: auto,
-        basic, local, global or drift."""
-        from clew.query.ask import ask  # imported while the embedder loads
+        basic, local, global or drift.
+
+        With a language model (``llm``) it writes the answer; each citation is resolved and each sentence
+        compared with what it cites. With ``stream`` the text's pieces can be iterated as they come, and
+        ``.answer`` is the whole. Raises ProviderError where the model fails, BudgetSpent.
+        """
+        pieces = self._stream(question, mode, options, where)
+        return pieces if stream else pieces.answer
+
+    def aask(
+        self,
+        question: str,
+        mode: str = "auto",
+        *,
+        options: AnswerOptions | None = None,
+        where: Filter | None = None,
+    ) -> AsyncAnswerStream:
+        """Like :meth:`ask`, for servers: ``await index.aask(…)`` gives the answer, ``async for piece in
+        index.aask(…)`` its pieces as they come. Waiting happens in threads."""
+        from clew.streams import AsyncAnswerStream
+
+        return AsyncAnswerStream(lambda: self._stream(question, mode, options, where))
+
+    def _stream(
+        self, question: str, mode: str, options: AnswerOptions | None, where: Filter | None
+    ) -> AnswerStream:
+        from clew.query.ask import stream  # imported while the embedder loads
+        from clew.streams import AnswerStream
 
         if mode != "auto":
             names = registry.names("modes")  # 10 ms: it reads what all installed packages offer
             if mode not in names:
                 raise registry.unknown("mode", mode, ["auto", *names])
-
-        def make(name: str) -> Mode:
-            made: Mode = registry.load("modes", name)()
-            return made
-
+        options = options or AnswerOptions()
         engine = self.engine
         within = engine.within(scope_of(engine.space, where))
-        answer: Answer = ask(question, within, mode, options or AnswerOptions(), make)
-        return answer
+        return AnswerStream(stream(question, within, mode, options, _make_mode, self._writer(options)))
+
+    def _writer(self, options: AnswerOptions) -> Writer | None:
+        callers = self.callers
+        if callers is None:
+            return None
+        from clew.query.writer import Writer
+
+        return Writer(callers.main, callers.rating, options, _prompts(self._llm))
 
     def passing(self, where: Filter) -> Passing:
         """Return how many documents pass a filter, and how many lack a time only."""
@@ -610,6 +664,11 @@ def _parts(
 def _prompts(llm: LlmOptions | ChatModel | None) -> str:
     """Return the folder of prompts that take the place of Clew's, empty for none."""
     return llm.prompts if isinstance(llm, LlmOptions) else ""
+
+
+def _make_mode(name: str) -> Mode:
+    made: Mode = registry.load("modes", name)()
+    return made
 
 
 def _prepare_embedder(engine: IndexEngine) -> None:

@@ -258,6 +258,66 @@ class AnswerOptions:
         metadata={"help": "Most community reports that `global` looks at.", "low": 1, "high": 10000},
     )
     related: int = field(default=8, metadata={"help": "Most related entities shown.", "low": 0, "high": 100})
+    strict: bool = field(
+        default=False,
+        metadata={"help": "Leave out what a language model says and the notes that it cites don't."},
+    )
+    context_tokens: int = field(
+        default=6000,
+        metadata={
+            "help": "Most tokens that a language model reads at once; less if its window is small.",
+            "low": 100,
+            "high": 1_000_000,
+        },
+    )
+    reply_tokens: int = field(
+        default=800,
+        metadata={
+            "help": "Most tokens of a language model's answer; at most a quarter of its window.",
+            "low": 16,
+            "high": 100_000,
+        },
+    )
+    report_share: float = field(
+        default=0.15,
+        metadata={"help": "Share of the context for reports on communities.", "low": 0, "high": 1},
+    )
+    edge_share: float = field(
+        default=0.1, metadata={"help": "Share of the context for edges in words.", "low": 0, "high": 1}
+    )
+    text_share: float = field(
+        default=0.65,
+        metadata={
+            "help": "Share of the context for passages; they also get what the others leave.",
+            "low": 0,
+            "high": 1,
+        },
+    )
+    history_share: float = field(
+        default=0.1,
+        metadata={"help": "Share of the context for the conversation so far.", "low": 0, "high": 1},
+    )
+    follow_ups: int = field(
+        default=4,
+        metadata={"help": "Most follow-up questions of `drift` with a language model.", "low": 0, "high": 50},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """What `clew context` puts into a prompt, for a small budget."""
+
+    budget: int = field(
+        default=800, metadata={"help": "Most tokens of the whole prompt.", "low": 64, "high": 1_000_000}
+    )
+    reports: int = field(default=3, metadata={"help": "Most summaries of reports.", "low": 0, "high": 100})
+    edges: int = field(default=10, metadata={"help": "Most edges in words.", "low": 0, "high": 1000})
+    notes: int = field(
+        default=5, metadata={"help": "Most notes, most central first.", "low": 0, "high": 1000}
+    )
+    snippet: int = field(
+        default=200, metadata={"help": "Most characters of a note.", "low": 20, "high": 100_000}
+    )
 
 
 @dataclass(frozen=True, slots=True)

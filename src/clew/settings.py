@@ -21,6 +21,7 @@ from clew.errors import OptionError
 from clew.options import (
     PREFIX,
     AnswerOptions,
+    ContextOptions,
     IndexOptions,
     LlmOptions,
     SearchOptions,
@@ -112,6 +113,10 @@ class Settings:
         options: AnswerOptions = _build(AnswerOptions, "answer.", self.values)
         return options
 
+    def context_options(self) -> ContextOptions:
+        options: ContextOptions = _build(ContextOptions, "context.", self.values)
+        return options
+
     def llm_options(self) -> LlmOptions:
         options: LlmOptions = _build(LlmOptions, "llm.", self.values)
         return options
@@ -125,6 +130,7 @@ def known() -> Mapping[str, Setting]:
         ("", IndexOptions),
         ("search.", SearchOptions),
         ("answer.", AnswerOptions),
+        ("context.", ContextOptions),
         ("llm.", LlmOptions),
         ("", WhoOptions),
     )

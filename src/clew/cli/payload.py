@@ -130,9 +130,21 @@ def answer(value: Answer) -> dict[str, Any]:
         "question": value.question,
         "mode": value.mode,
         "reason": value.reason,
+        "read_as": value.read_as,
+        "model": value.model,
         "answer": value.text,
-        "sentences": [{"text": s.text, "citations": list(s.citations)} for s in value.sentences],
+        "sentences": [
+            {
+                "text": one.text,
+                "citations": list(one.citations),
+                "supported": one.supported,
+                "support": _number(one.support),
+            }
+            for one in value.sentences
+        ],
         "citations": [citation(one) for one in value.citations],
+        "removed_citations": value.removed_citations,
+        "left_out": value.left_out,
         "related": [node(one) for one in value.related],
         "trace": {
             "seeds": [seed(one) for one in trace.seeds],

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from clew.options import LlmOptions
     from clew.types import Filter
 
+NO_MODEL = "none"  # the value of --llm that asks for answers without a language model
+
 
 @contextmanager
 def opened(given: Path | None, *, follow: bool = False, llm: LlmOptions | None = None) -> Iterator[Index]:
@@ -59,14 +61,24 @@ def ask(
     _asked(question)
     settings = settings_for(find_index(given), flags)
     options = settings.answer_options()
-    with opened(given, llm=settings.llm_options()) as index:
-        index.prepare(question)
-        found = index.ask(question, mode, options=options, where=where)
-        told = tell_filter(index, where)
-    if as_json:
-        write_json("ask", {**payload.answer(found), "filter": told})
+    llm = settings.llm_options()
+    if as_json or llm.model == NO_MODEL:
+        with opened(given, llm=llm) as index:
+            index.prepare(question)
+            found = index.ask(question, mode, options=options, where=where)
+            told = tell_filter(index, where)
+        if as_json:
+            write_json("ask", {**payload.answer(found), "filter": told})
+            return
+        send_page(render.answer, found, explain)
         return
-    send_page(render.answer, found, explain)
+    from clew.cli import answering
+
+    with opened(given, llm=llm) as index:
+        index.prepare(question)
+        found = answering.show(index.ask(question, mode, options=options, where=where, stream=True))
+        tell_filter(index, where)
+    send_page(render.below_answer, found, explain)
 
 
 def search(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 NUMBER, NAME, PLACE, DIM, TITLE = "cyan", "bold", "green", "dim", "bold"
+DOUBT = "yellow"
 QUOTE_CHARS = 110  # of a passage under a citation: about a line
 PASSAGE_CHARS = 320  # of a search hit: enough to judge it
 EDGES_SHOWN = 12
@@ -52,11 +53,20 @@ def answer(page: Page, found: Answer, explain: bool) -> None:
     """The answer, where each statement comes from, related names, and the mode."""
     if found.text:
         _answer_text(page, found)
-        page.gap()
-        _sources(page, found.citations)
     else:
         page.add("The notes hold nothing on this question.")
+    below_answer(page, found, explain)
+
+
+def below_answer(page: Page, found: Answer, explain: bool) -> None:
+    """What stands below an answer's text: sources, what they don't say, related names, and the mode."""
     page.gap()
+    if found.text:
+        _sources(page, found.citations)
+        _doubts(page, found)
+        page.gap()
+    if found.read_as:
+        page.labelled("Read as", line(found.read_as))
     if found.related:
         page.labelled("Related", ", ".join(line(node.name) for node in found.related))
     page.labelled("Mode", (found.mode, NAME), f" — {line(found.reason)}" if found.reason else "")
@@ -66,6 +76,22 @@ def answer(page: Page, found: Answer, explain: bool) -> None:
     for note in found.trace.notes:
         if line(note) not in line(found.reason):
             page.labelled("Note", line(note))
+
+
+def _doubts(page: Page, found: Answer) -> None:
+    """The sentences that what they cite doesn't support, and the citations that led nowhere."""
+    doubtful = [one for one in found.sentences if not one.supported]
+    if doubtful:
+        page.gap()
+        count = f"{len(doubtful)} of {_plural(len(found.sentences), 'sentence')}"
+        page.add((f"Not supported by what is cited ({count}):", DOUBT))
+        for one in doubtful:
+            page.add((f"“{short(one.text, QUOTE_CHARS)}”", DOUBT), indent=2)
+    if found.removed_citations:
+        count = _plural(found.removed_citations, "citation")
+        page.add((f"{count} of passages that the model wasn't given: removed.", DOUBT))
+    if found.left_out:
+        page.add((f"{_plural(found.left_out, 'sentence')} that the notes don't support: left out.", DOUBT))
 
 
 def _sources(page: Page, citations: Sequence[Citation]) -> None:

@@ -23,6 +23,7 @@ SUFFIX = ".md"
 SPARED = "README"  # a folder's own notes on its prompts
 ROLE = re.compile(rf"^===[ \t]*({'|'.join(get_args(ChatRole))})[ \t]*===[ \t]*$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+LONE = re.compile(rf"^{PLACEHOLDER.pattern}\n+", re.MULTILINE)  # one on a line of its own
 # What the chat templates of common models begin and end a turn with: in a note it would end ours.
 TURN = re.compile(r"<(?=\||｜|/?(?:s|bos|eos|start_of_turn|end_of_turn|think)>)|\[(?=/?INST\])")
 FENCE = 3  # brackets of a fence, at least
@@ -52,6 +53,8 @@ class Prompt:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
+    """Fill in one pass. An empty value takes the blank lines behind it along."""
+    text = LONE.sub(lambda match: "" if values.get(match[1]) == "" else match[0], text)
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text).strip()
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
 from clew.options import AnswerOptions
 from clew.ports import Embedder, Reader
 from clew.query.apart import embed_apart
-from clew.query.model import Engine, Lexicon, Mode, Retrieval
+from clew.query.model import Engine, Lexicon, Mode, Retrieval, Writing
 from clew.query.route import route
 from clew.query.scope import Scope
+from clew.query.writer import Writer, drain
 from clew.types import Answer, Floats
 
 TELLING = ("global", "drift")  # modes that say what they looked at
@@ -25,11 +26,31 @@ def ask(
     make_mode: Callable[[str], Mode],
 ) -> Answer:
     """Answer a question. ``mode`` is ``auto`` or a name that ``make_mode`` knows."""
+    return drain(stream(question, engine, mode, options, make_mode))
+
+
+def stream(
+    question: str,
+    engine: Engine,
+    mode: str,
+    options: AnswerOptions,
+    make_mode: Callable[[str], Mode],
+    writer: Writer | None = None,
+) -> Generator[str, None, Answer]:
+    """Answer a question: yield the text as it comes, and return the answer, of the same text. ``writer`` is
+    the language model that writes it, where the mode can have one write. Raises ProviderError, also in the
+    middle."""
     begin = time.perf_counter()
     remembering = Remembering(engine)
     chosen, why = route(question, remembering) if mode == "auto" else (mode, "")
     routed = time.perf_counter()
-    answer = make_mode(chosen).answer(question, remembering, options)
+    made = make_mode(chosen)
+    if writer is not None and isinstance(made, Writing):
+        answer = yield from made.write(question, remembering, options, writer)
+    else:
+        answer = made.answer(question, remembering, options)
+        if answer.text:
+            yield answer.text
     times = {
         **answer.trace.milliseconds,
         "route": 1000 * (routed - begin),

@@ -115,22 +115,24 @@ class Checking:
                 yield from self._write("".join(part for part in done.parts if isinstance(part, str)))
             return
         items = done.items
-        if not items:
-            found = self._supporter.nearest(said, list(self._items.values()))
-            if found is not None:
-                items = [found]
-                done.parts.append(Cited((found.number,), " "))
+        added = None if items else self._supporter.nearest(said, list(self._items.values()))
+        if added is not None:
+            items = [added]
         verdict = self._supporter.check(said, items)
         if self._strict and not verdict.supported:
             self.left_out += 1
             return
         lines = dict(zip((item.number for item in items), verdict.lines, strict=True))
-        for part in done.parts if done.held else [] if done.items else done.parts[-1:]:
+        for part in done.parts if done.held else []:
             if isinstance(part, str):
-                if done.held:
-                    yield from self._write(part)
+                yield from self._write(part)
             else:
                 yield from self._write(part.space + self._mark([lines[n] for n in part.numbers], done))
+        if added is not None:
+            # Before the white space that parts it from the next sentence.
+            space, self._spaces = self._spaces, ""
+            yield from self._write(" " + self._mark([lines[added.number]], done))
+            self._spaces += space
         self.sentences.append(Sentence(said, tuple(done.numbers), verdict.supported, verdict.support))
 
     def _mark(self, lines: Sequence[Sequence[Line]], sentence: _Open) -> str:

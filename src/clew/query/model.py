@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from clew.options import AnswerOptions
 from clew.ports import Embedder, Reader
 from clew.query.lexicon import Named
 from clew.query.scope import Scope
 from clew.types import Answer, Hit, Seed
+
+if TYPE_CHECKING:
+    from clew.query.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,25 @@ class Engine(Protocol):
 
 
 class Mode(Protocol):
-    """A way to answer. One file in ``query/modes``; ``name`` and ``summary`` make the help and the docs."""
+    """A way to answer. One file in ``query/modes``; ``name`` and ``summary`` make the help and the docs.
+
+    ``answer`` puts an answer together from the notes' sentences. A mode that also has ``write``
+    (:class:`Writing`) can have a language model write it.
+    """
 
     name: str
     summary: str
 
     def answer(self, question: str, engine: Engine, options: AnswerOptions) -> Answer: ...
+
+
+@runtime_checkable
+class Writing(Protocol):
+    """A mode that can have a language model write the answer."""
+
+    def write(
+        self, question: str, engine: Engine, options: AnswerOptions, writer: Writer
+    ) -> Generator[str, None, Answer]:
+        """Yield the answer's text as it comes, and return the checked answer, of the same text. Raises
+        ProviderError, also in the middle."""
+        ...

@@ -13,6 +13,7 @@ from clew.text.display import plain
 from clew.text.units import units
 from clew.types import Chunk, Document
 
+SEPARATOR = " › "
 ItemKind = Literal["report", "edge", "text"]
 
 
@@ -93,4 +94,6 @@ def places_at(spots: Sequence[tuple[int, int, int]], engine: Engine) -> list[Pla
 
 def about(document: Document, chunk: Chunk) -> str:
     """Return a passage's title and headings on one line, each once."""
-    return " › ".join(dict.fromkeys(" ".join(part.split()) for part in [document.title, *chunk.heading_path]))
+    return SEPARATOR.join(
+        dict.fromkeys(" ".join(part.split()) for part in [document.title, *chunk.heading_path])
+    )

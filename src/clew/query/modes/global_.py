@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 
+from clew.errors import BudgetSpent, ProviderError
 from clew.options import AnswerOptions
 from clew.query.candidates import Candidate, candidates, score
 from clew.query.cite import Citer
 from clew.query.compose import Composed, finish
+from clew.query.context import batches
 from clew.query.model import Engine, Mode, Retrieval
+from clew.query.points import MAPPED, Point, point, ranked
 from clew.query.question import Closeness, Question, Relevance, judge, read_question
+from clew.query.rated import Rated, full, select_rated, static_tokens
+from clew.query.read import reduce
+from clew.query.sources import Item
 from clew.query.themes import Scored, Selection, best_finding, member_nodes, roots, select, tell
 from clew.query.whole import asks_for_whole
+from clew.query.writer import Writer, language_for
 from clew.types import Answer, Hit, Sentence
 
 PASSAGES = 32  # of a plain search; the themes that they share are the relevant ones
@@ -23,6 +31,8 @@ COVERED = 0.5  # share of the question in a report's own finding, for one that t
 READ = 14  # passages whose sentences may tell a theme
 WHOLE = "The themes of highest rating answer a question that picks no part of the notes"
 PART = "The themes that the best passages share answer it"
+POINTS = 6  # of a map call
+STATIC = "global: all reports of the deepest level"
 NO_REPORTS = "The index has no reports, because its notes hold nothing to group."
 
 
@@ -68,6 +78,76 @@ class Global:
         )
         related = member_nodes(chosen.kept, engine, options.related) if sentences else []
         return finish(question, self.name, composed, found, related)
+
+    def write(
+        self, question: str, engine: Engine, options: AnswerOptions, writer: Writer
+    ) -> Generator[str, None, Answer]:
+        """Map-reduce over the reports that a model finds relevant."""
+        begin = time.perf_counter()
+        rated = select_rated(question, engine, writer)
+        asked = read_question(question, engine)
+        points, items, read = _map(question, language_for(asked.language), rated, engine, writer)
+        leaves, static = static_tokens(engine, writer)
+        used = rated.tokens + read
+        writer.caller.saved(STATIC, used=used, instead=static)
+        writer.counts.update(
+            reports_considered=rated.considered,
+            reports_total=rated.total,
+            reports_kept=len(rated.kept),
+            reports_tokens=used,
+            reports_tokens_static=static,
+            points=len(points),
+        )
+        if not points:
+            writer.notes.append("The model found nothing in the reports; these are themes without it.")
+            answer = self.answer(question, engine, options)
+            if answer.text:
+                yield answer.text
+            trace = replace(
+                answer.trace,
+                counts={**answer.trace.counts, **writer.counts},
+                notes=(*answer.trace.notes, *writer.notes),
+            )
+            return replace(answer, trace=trace)
+        took = {"reports": 1000 * (time.perf_counter() - begin)}
+        reason = (
+            f"{rated.considered} of {rated.total} reports were rated, {len(rated.kept)} were relevant; "
+            f"{used:,} tokens were read, where all {leaves:,} reports of the deepest level have {static:,}"
+        )
+        found = Retrieval((), (), False, reason, {}, took)
+        related = member_nodes([Scored(one, 0) for one, _ in rated.kept], engine, options.related)
+        return (yield from reduce(question, self.name, points, items, asked, engine, found, related, writer))
+
+
+def _map(
+    question: str, language: str, rated: Rated, engine: Engine, writer: Writer
+) -> tuple[list[Point], list[Item], int]:
+    """Return the points that the model finds in the relevant reports, the reports' items, and the tokens of
+    the prompts. Raises BudgetSpent, and ProviderError if no call succeeds."""
+    prompt = writer.prompt("map")
+    values = {"question": question, "language": language, "most": str(POINTS)}
+    room = writer.room(prompt, values)
+    packed = batches(full([one for one, _ in rated.kept], engine), room, writer.count, writer.options)
+    requests = [writer.request(prompt.fill(context=one.text, **values), schema=MAPPED) for one in packed]
+    points: dict[int, list[Point]] = {}
+    failed: list[ProviderError] = []
+    for place, value in writer.caller.structured_all(requests, stage="map"):
+        if isinstance(value, BudgetSpent):
+            raise value
+        if isinstance(value, ProviderError):
+            failed.append(value)
+            continue
+        said = [point(one["text"], one["rating"], packed[place].items) for one in value["points"]]
+        points[place] = [one for one in said if one is not None]
+    if failed and len(failed) == len(requests):
+        raise failed[0]
+    if failed:
+        writer.notes.append(
+            f"{len(failed)} of {len(requests)} parts of the reports weren't read: {failed[0]}"
+        )
+    tokens = sum(writer.count(message.text) for request in requests for message in request.messages)
+    every = ranked(one for place in sorted(points) for one in points[place])
+    return every, [item for one in packed for item in one.items], tokens
 
 
 def _composed(sentences: Sequence[Sentence], citer: Citer, chosen: Selection, reason: str) -> Composed:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from clew.options import AnswerOptions
 from clew.query.around import nodes_around
 from clew.query.compose import compose, finish
 from clew.query.model import Engine, Mode
+from clew.query.read import read
+from clew.query.writer import Writer
 from clew.types import Answer
 
 PASSAGES = 12
@@ -25,6 +29,12 @@ class Local:
         named = [seed.position for seed in retrieval.seeds if seed.kind == "node"]
         related = nodes_around(retrieval.hits, engine, named, options.related)
         return finish(question, self.name, composed, retrieval, related)
+
+    def write(
+        self, question: str, engine: Engine, options: AnswerOptions, writer: Writer
+    ) -> Generator[str, None, Answer]:
+        retrieval = engine.search(question, PASSAGES, "local")
+        return (yield from read(question, self.name, retrieval, engine, writer, graph=True))
 
 
 def make() -> Mode:

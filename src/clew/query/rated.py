@@ -1,0 +1,113 @@
+"""Which reports a model finds relevant: from the coarsest level down, below the relevant ones only.
+
+Edge et al., "From Local to Global" (2024), map over all reports of a level; rating them first with a small
+model, and descending only where that helps, is Microsoft's "dynamic community selection".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.errors import BudgetSpent, ProviderError
+from clew.prompts import fence
+from clew.query.context import Offer, reports
+from clew.query.model import Engine
+from clew.query.points import RATED, rating
+from clew.query.writer import Writer
+from clew.types import ChatRequest, Community, Report
+
+KEEP = 4  # a report rated this or higher is relevant; one whose rating can't be had counts as such
+COUNTED = 200  # reports whose tokens are counted; more are estimated from these
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """The relevant reports with their ratings (0 to 10), best first, how many were rated of how many there
+    are, and the tokens of the prompts that rated them."""
+
+    kept: tuple[tuple[Report, float], ...]
+    considered: int
+    total: int
+    tokens: int
+
+
+def select_rated(question: str, engine: Engine, writer: Writer) -> Rated:
+    """Rate the roots' reports, then the children of the relevant ones, level by level. A relevant child takes
+    its parent's place. Where no root is relevant, the level below is tried."""
+    reader, most = engine.reader, writer.options.reports
+    kept: dict[int, tuple[Report, float]] = {}
+    considered = tokens = level = 0
+    rows = reader.communities(0)
+    while rows and considered < most:
+        found = reader.reports([row.community for row in rows])
+        found = sorted(found, key=lambda report: (-report.rating, report.community))[: most - considered]
+        values, used = _rate(question, found, engine, writer)
+        considered += len(found)
+        tokens += used
+        relevant = {report.community: (report, value) for report, value in values if value >= KEEP}
+        for row in rows:
+            if row.community in relevant:
+                kept.pop(row.parent, None)
+        kept.update(relevant)
+        above = set(relevant) if relevant or level else {report.community for report in found}
+        level += 1
+        rows = [row for row in reader.communities(level) if row.parent in above]
+    order = sorted(kept.values(), key=lambda pair: (-pair[1], -pair[0].rating, pair[0].community))
+    return Rated(tuple(order), considered, reader.count("reports"), tokens)
+
+
+def _rate(
+    question: str, found: Sequence[Report], engine: Engine, writer: Writer
+) -> tuple[list[tuple[Report, float]], int]:
+    """Return reports with their ratings, in their order, and the prompts' tokens. Raises BudgetSpent, and
+    ProviderError if no call succeeds."""
+    requests = [_request(question, report, writer) for report in found]
+    values: dict[int, float] = {}
+    failed: list[ProviderError] = []
+    for place, value in writer.rating.structured_all(requests, stage="rate"):
+        if isinstance(value, BudgetSpent):
+            raise value
+        if isinstance(value, ProviderError):
+            failed.append(value)
+            values[place] = KEEP
+        else:
+            values[place] = rating(value["rating"])
+    if failed and len(failed) == len(requests):
+        raise failed[0]
+    if failed:
+        writer.notes.append(
+            f"{len(failed)} of {len(requests)} reports couldn't be rated, and were read: {failed[0]}"
+        )
+    count = writer.rating.model.count
+    tokens = sum(count(message.text) for request in requests for message in request.messages)
+    return [(report, values.get(place, KEEP)) for place, report in enumerate(found)], tokens
+
+
+def _request(question: str, report: Report, writer: Writer) -> ChatRequest:
+    """Ask for a report's rating: by its title and as much of its summary as fits."""
+    prompt = writer.prompt("rate")
+    caller = writer.rating
+    room = writer.room(prompt, {"question": question}, caller)
+    text = f"{report.title}\n{' '.join(report.summary.split())}"
+    while caller.model.count(fence(text)) > room and len(text) > 40:
+        text = text[: len(text) * 3 // 4]
+    return writer.request(prompt.fill(report=fence(text), question=question), caller, RATED)
+
+
+def static_tokens(engine: Engine, count: Writer) -> tuple[int, int]:
+    """Return the number of reports of the deepest communities, and the tokens that a search over all of them
+    would read."""
+    rows = engine.reader.communities()
+    parents = {row.parent for row in rows}
+    leaves = [row for row in rows if row.community not in parents]
+    step = max(len(leaves) // COUNTED, 1)
+    sample: Sequence[Community] = leaves[::step]
+    found = engine.reader.reports([row.community for row in sample])
+    tokens = sum(count.count(offer.text) for offer in full(found, engine))
+    return len(leaves), round(tokens * len(leaves) / max(len(sample), 1))
+
+
+def full(found: Sequence[Report], engine: Engine) -> list[Offer]:
+    """Offer reports with all their findings, as a map call reads them."""
+    return reports(found, engine, findings=1000)
