@@ -126,7 +126,7 @@ class EmbedOptions:
 
 @dataclass(frozen=True, slots=True)
 class CommunityOptions:
-    """How the graph is partitioned (hierarchical Leiden)."""
+    """How the graph is partitioned: over which edges, and by which method."""
 
     max_size: int = field(
         default=40,
@@ -137,6 +137,29 @@ class CommunityOptions:
     )
     levels: int = field(default=4, metadata={"help": "Most levels of the hierarchy.", "low": 1, "high": 10})
     seed: int = field(default=7, metadata={"help": "Seed of the partition's random numbers.", "low": 0})
+    over: str = field(
+        default="all",
+        metadata={
+            "help": "What binds: explicit (links, replies, authors, follows, saves), tags, entities, or all.",
+            "choices": ("all", "explicit", "tags", "entities"),
+        },
+    )
+    explicit_weight: float = field(
+        default=1.0, metadata={"help": "With over all: how much explicit edges bind.", "low": 0, "high": 100}
+    )
+    tags_weight: float = field(
+        default=1.0, metadata={"help": "With over all: how much tags bind.", "low": 0, "high": 100}
+    )
+    entities_weight: float = field(
+        default=1.0, metadata={"help": "With over all: how much names bind.", "low": 0, "high": 100}
+    )
+    method: str = field(
+        default="leiden",
+        metadata={
+            "help": "leiden; for small devices shared-tags (notes with two tags in common) or hubs.",
+            "choices": ("leiden", "shared-tags", "hubs"),
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)

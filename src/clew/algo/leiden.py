@@ -54,13 +54,15 @@ def hierarchy(
     levels: int,
     seed: int,
     group: ArrayLike | None = None,
+    label: Ints | None = None,
 ) -> Hierarchy:
     """Partition an undirected graph; return ``(level, parent, member_community, member_node)``.
 
     ``source``, ``target``, ``weight`` have shape (edges,); edges may repeat and may come in any
     order and direction without changing the result; loops and weights that aren't positive are
     left out. ``group`` (n_nodes,) says where a node belongs that nothing connects: components of
-    a few nodes are pooled by the group of their first node.
+    a few nodes are pooled by the group of their first node. ``label`` (n_nodes,) is a fine partition that was
+    made otherwise, to take instead of Leiden's; communities aren't divided further then.
 
     ``level`` and ``parent`` have shape (K,), coarsest first, within a level by parent, then
     largest first, then by first node; ``parent`` is -1 at level 0. ``member_community`` and
@@ -68,12 +70,12 @@ def hierarchy(
     0 and in at most one of each deeper level. A community of more than ``max_size`` nodes is
     divided if it can be and ``levels`` allow.
     """
-    graph = _canonical(source, target, weight, n_nodes)
+    graph = canonical(source, target, weight, n_nodes)
     groups = np.zeros(n_nodes, dtype=np.int64) if group is None else np.asarray(group, dtype=np.int64)
     connected, pools, pieces = _split_components(graph, groups)
     tree = _Tree([], [], [])
     if len(connected):
-        roots = _coarse(graph, connected, groups, resolution, seed)
+        roots = _coarse(graph, connected, groups, resolution, seed, label)
     else:
         roots = []
     roots += [(pool, parts) for pool, parts in zip(pools, pieces, strict=True)]
@@ -81,12 +83,15 @@ def hierarchy(
     queue: list[tuple[int, list[Ints]]] = []
     for members, parts in roots:
         queue.append((tree.add(0, -1, members), parts))
+    if label is not None:
+        levels, max_size = min(levels, 2), max(max_size, 1)
+        queue = [(community, parts) for community, parts in queue if parts]
     while queue:
         queue = _deepen(graph, tree, queue, max_size, resolution, levels, seed)
     return _columns(tree)
 
 
-def _canonical(source: ArrayLike, target: ArrayLike, weight: ArrayLike, n_nodes: int) -> sparse.csr_matrix:
+def canonical(source: ArrayLike, target: ArrayLike, weight: ArrayLike, n_nodes: int) -> sparse.csr_matrix:
     """Return the symmetric matrix, the same bits for any order of the edges."""
     a, b = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
     w = np.asarray(weight, dtype=np.float64)
@@ -163,11 +168,19 @@ def _leiden(graph: sparse.csr_matrix, resolution: float, seed: int) -> Ints:
 
 
 def _coarse(
-    graph: sparse.csr_matrix, nodes: Ints, groups: NDArray[np.int64], resolution: float, seed: int
+    graph: sparse.csr_matrix,
+    nodes: Ints,
+    groups: NDArray[np.int64],
+    resolution: float,
+    seed: int,
+    label: Ints | None,
 ) -> list[tuple[Ints, list[Ints]]]:
     """Return the coarsest communities of the connected part, each with its parts if they are known."""
     inner = graph[nodes][:, nodes]
-    fine = _leiden(inner, resolution, seed)
+    if label is None:
+        fine = _leiden(inner, resolution, seed)
+    else:
+        fine = np.unique(label[nodes], return_inverse=True)[1].astype(np.int32)
     count = int(fine.max()) + 1
     theme = np.arange(count, dtype=np.int32)
     sizes = np.bincount(fine, minlength=count)

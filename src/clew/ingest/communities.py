@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from clew.algo.leiden import hierarchy
+from clew.algo.grouping import hub_groups, join_nearest, shared_groups
+from clew.algo.leiden import canonical, hierarchy
 from clew.ingest.model import Corpus, Graph, Partition
 from clew.ingest.spans import distinct
 from clew.options import CommunityOptions
@@ -31,10 +32,15 @@ BINDS = {
     "authored_by": 0.3,
     "follows": 0.2,
 }
+# What people state themselves, what they tag, and what is extracted from text, which is all the rest. The
+# co-occurrence of two tags is of tags.
+EXPLICIT = ("references", "replied_to", "saved_by", "authored_by", "follows")
+LEAST_TAGS = 2  # in common, of notes that shared-tags puts together
 # An edge's own weight is squeezed into this range before: one scale mustn't drown the others.
 LEAST, MOST = 0.25, 4.0
 # A node in more than this share of the documents glues what has nothing else in common.
 HUB = 0.2
+THREAD = 1e-3  # of its weight, by which a node hangs on its neighbour
 # Below this many documents a share says little.
 FEW = 10
 # Folders as groups for what nothing connects: as deep as they go while there are at most this many.
@@ -46,7 +52,7 @@ def partition(corpus: Corpus, graph: Graph, options: CommunityOptions) -> Partit
     if not graph.n_nodes:
         none = np.zeros(0, dtype=np.int32)
         return Partition(none, none, none, none)
-    source, target, weight = projection(corpus, graph)
+    source, target, weight = projection(corpus, graph, options)
     level, parent, community, node = hierarchy(
         source,
         target,
@@ -57,21 +63,92 @@ def partition(corpus: Corpus, graph: Graph, options: CommunityOptions) -> Partit
         levels=options.levels,
         seed=options.seed,
         group=groups(corpus, graph),
+        label=label(corpus, graph, options, (source, target, weight)),
     )
     return Partition(level, parent, community, node)
 
 
-def projection(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats]:
-    """Return the edges to cluster: ``source``, ``target``, ``weight``, shape (E',)."""
+def label(
+    corpus: Corpus, graph: Graph, options: CommunityOptions, edges: tuple[Ints, Ints, Floats]
+) -> Ints | None:
+    """Return the fine partition that the options' method makes, shape (N,); None leaves it to Leiden.
+
+    ``hubs`` are the neighbourhoods of the heaviest nodes. ``shared-tags`` puts notes together that share at
+    least LEAST_TAGS tags, directly or over others; what has an edge to them goes with the nearest, and the
+    rest with a hub: farther out, a few groups would take all.
+    """
+    if options.method == "leiden":
+        return None
+    table = canonical(*edges, graph.n_nodes)
+    hubs = hub_groups(table)
+    if options.method == "hubs":
+        return hubs
+    source, target = own_tags(graph)
+    most = int(max(HUB * len(corpus.documents), FEW))
+    found = shared_groups(source, target, graph.n_nodes, LEAST_TAGS, most)
+    together = np.bincount(found)[found] > 1
+    return join_nearest(table, np.where(together, found, graph.n_nodes + hubs), together, rounds=1)
+
+
+def own_tags(graph: Graph) -> tuple[Ints, Ints]:
+    """Return the pairs of documents and tags, without the tags above others of the same document."""
+    rows = np.flatnonzero([kind == "tagged_with" for kind in graph.edge_kind])
+    source, target = graph.edge_source[rows], graph.edge_target[rows]
+    names = {tag: graph.name[tag].casefold() for tag in np.unique(target).tolist()}
+    pairs = list(zip(source.tolist(), (names[tag] for tag in target.tolist()), strict=True))
+    above = {(node, name[:at]) for node, name in pairs for at in range(len(name)) if name[at] == "/"}
+    own = np.array([pair not in above for pair in pairs], dtype=bool)
+    return source[own], target[own]
+
+
+def projection(
+    corpus: Corpus, graph: Graph, options: CommunityOptions | None = None
+) -> tuple[Ints, Ints, Floats]:
+    """Return the edges to cluster: ``source``, ``target``, ``weight``, shape (E',).
+
+    Where not all kinds of edges shall bind, a node without an edge of those that do hangs on its nearest
+    neighbour that has one, by a thread too thin to draw that one along.
+    """
+    options = options if options is not None else CommunityOptions()
+    source, target, weight, kind = _all_edges(corpus, graph)
+    if options.over == "all":
+        factors = (options.explicit_weight, options.tags_weight, options.entities_weight)
+        return source, target, (weight * np.array(factors, dtype=np.float32)[kind]).astype(np.float32)
+    binds = (kind == ("explicit", "tags", "entities").index(options.over)) & (weight > 0)
+    bound = np.zeros(graph.n_nodes, dtype=bool)
+    bound[source[binds]] = bound[target[binds]] = True
+    hanging = (bound[source] != bound[target]) & (weight > 0)
+    ends = np.where(bound[source], target, source)[hanging]
+    rows = np.flatnonzero(hanging)[np.lexsort((np.flatnonzero(hanging), -weight[hanging], ends))]
+    ends = np.where(bound[source], target, source)[rows]
+    rows = rows[np.flatnonzero(np.diff(ends, prepend=-1))]
+    chosen = np.concatenate([np.flatnonzero(binds), rows])
+    thin = np.concatenate([weight[binds], THREAD * weight[rows]])
+    return source[chosen], target[chosen], thin.astype(np.float32)
+
+
+def _all_edges(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats, Ints]:
+    """Return all edges that bind with their weights, and whether each is explicit (0), of tags (1) or of
+    names (2)."""
     factor = np.array([BINDS.get(kind, 0.0) for kind in graph.edge_kind], dtype=np.float32)
     weight = factor * np.clip(graph.edge_weight, LEAST, MOST)
     rarity = _rarity(corpus, graph)
     weight *= rarity[graph.edge_target] if len(weight) else 1.0
     doc_node, node, strength = _document_edges(corpus, graph, rarity)
+    is_tag = np.array([kind == "tag" for kind in graph.kind], dtype=bool)
+    kinds = np.full(len(weight), 2, dtype=np.int32)
+    kinds[np.array([kind in EXPLICIT for kind in graph.edge_kind], dtype=bool)] = 0
+    tagged = np.array([kind == "tagged_with" for kind in graph.edge_kind], dtype=bool)
+    together = np.array([kind == "co_occurs_with" for kind in graph.edge_kind], dtype=bool)
+    linked = graph.edge_source[kinds == 0].astype(np.int64) * graph.n_nodes + graph.edge_target[kinds == 0]
+    named = np.where(is_tag[node], 1, 2)
+    named[np.isin(doc_node.astype(np.int64) * graph.n_nodes + node, linked)] = 0  # a link is a mention, too
+    kinds[tagged | (together & is_tag[graph.edge_source] & is_tag[graph.edge_target])] = 1
     return (
         np.concatenate([graph.edge_source, doc_node]).astype(np.int32),
         np.concatenate([graph.edge_target, node]).astype(np.int32),
         np.concatenate([weight, strength]).astype(np.float32),
+        np.concatenate([kinds, named]).astype(np.int32),
     )
 
 

@@ -36,7 +36,16 @@ OPTIONS = {
         ChunkOptions(record_size=16),
     ),
     "embed": (EmbedOptions("none"), EmbedOptions("letters:8"), EmbedOptions("letters:5")),
-    "community": (CommunityOptions(), CommunityOptions(max_size=3, levels=2), CommunityOptions(seed=1)),
+    "community": (
+        CommunityOptions(),
+        CommunityOptions(max_size=3, levels=2),
+        CommunityOptions(seed=1),
+        CommunityOptions(over="tags", max_size=5),
+        CommunityOptions(over="explicit"),
+        CommunityOptions(tags_weight=3.0, entities_weight=0.5),
+        CommunityOptions(method="shared-tags"),
+        CommunityOptions(method="hubs"),
+    ),
     "language": ("auto", "uk", "en"),
     "source": (SourceOptions(), SourceOptions(exclude=("people/",)), SourceOptions(include=("*.md",))),
 }

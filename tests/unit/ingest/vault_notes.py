@@ -35,6 +35,13 @@ SENTENCES = {
 }
 TAGS = ("harbour", "море", "Hafen", "桥", "a/b")
 EVERY_NAME = tuple(name for names in NAMES.values() for name in names)
+TIMES = (
+    "date: 2023-10-20",
+    "created: 2023-10-20 15:04\nupdated: 2024-01-01",
+    "modified: 2022-01-01T10:00:00+02:00",
+    "date: 03/04/2024",
+    "published: 20240102",
+)
 ENCODINGS = ("utf-8", "utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1251", "latin-1", "gb18030")
 
 BAD: tuple[bytes, ...] = (
@@ -62,6 +69,7 @@ KEYS = (
     "plain.txt",
     "Harbour Office.markdown",
     "kelp-survey.md",
+    "2024-03-01.md",
 )
 RECORD_FILES = ("log.jsonl", "people/chat.ndjson")
 
@@ -87,7 +95,7 @@ def frontmatter(draw: st.DrawFn) -> str:
     if draw(st.booleans()):
         fields.append(f"author: {draw(st.sampled_from(EVERY_NAME))}")
     if draw(st.booleans()):
-        fields.append("date: 2023-10-20\nrating: 4.5\ndraft: false")
+        fields.append(f"{draw(st.sampled_from(TIMES))}\nrating: 4.5\ndraft: false")
     return "---\n" + "\n".join(fields) + "\n---\n" if fields else ""
 
 
@@ -124,10 +132,13 @@ def corpora(draw: st.DrawFn) -> bytes:
         if draw(st.integers(0, 7)) == 7:
             lines.append(draw(st.sampled_from((b"{not json", b"[]", b'{"id": "x"}', b"\xff\xff", b""))))
             continue
-        record = {"id": draw(st.sampled_from("abc")), "text": draw(sentences())}
+        record: dict[str, object] = {"id": draw(st.sampled_from("abc")), "text": draw(sentences())}
         if draw(st.booleans()):
             record["title"] = draw(st.sampled_from(EVERY_NAME))
         if draw(st.booleans()):
             record["tags"] = draw(st.sampled_from(TAGS))
+            record["author"] = draw(st.sampled_from(EVERY_NAME))
+        if draw(st.booleans()):
+            record["date"] = draw(st.sampled_from(("2024-02-03", "someday", 1_700_000_000, None)))
         lines.append(json.dumps(record, ensure_ascii=draw(st.booleans())).encode())
     return b"\n".join(lines) + b"\n"
