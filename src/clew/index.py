@@ -296,6 +296,11 @@ class Index:
         return spent(self._callers.ledger.rows) if self._callers is not None else ""
 
     @property
+    def forgetful(self) -> str:
+        """Why replies to this index's questions aren't kept, or empty."""
+        return self._cache.problem if self._cache is not None else ""
+
+    @property
     def engine(self) -> IndexEngine:
         """The engine of the newest published generation. To look costs one ``stat`` of the file."""
         if self._follow and self._engine.reader.stale():

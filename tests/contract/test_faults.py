@@ -414,17 +414,42 @@ def test_windows_are_learnt_from_servers_that_tell_them() -> None:
         assert caller(server, window=1024).model.window == 1024
 
 
-def test_a_key_for_openai_is_not_given_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_meant_for_openai_is_not_given_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLEW_LLM_KEY", raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "for-openai-1")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "for-openai-2")
+    monkeypatch.setenv("OPENAI_ORG_ID", "for-openai-3")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "for-openai-4")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-One: for-openai-5\nX-Two: for-openai-6")
     with FaultServer() as server:
+        made = caller(server)
+        made.complete(ask(), stage="s")
+        assert "for-openai" not in str(server.seen.headers)
+        monkeypatch.setenv("CLEW_LLM_HEADERS", "X-Two: for-this")
         caller(server).complete(ask(), stage="s")
+        assert server.seen.headers[1]["x-two"] == "for-this"
+        assert "for-openai" not in str(server.seen.headers)
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         model = registry.make_llm("openai:any", LlmOptions())
         assert model is not None
         model.complete(ask())
-    assert "sk-for-openai" not in server.seen.headers[0]["authorization"]
-    assert server.seen.headers[1]["authorization"] == "Bearer sk-for-openai"
+    assert server.seen.headers[2]["authorization"] == "Bearer for-openai-1"
+    assert server.seen.headers[2]["x-one"] == "for-openai-5"
+
+
+def test_a_key_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEW_LLM_KEY", "sk-secret-key")
+    cache = open_cache(tmp_path / "cache.sqlite")
+    with FaultServer([error(500), GOOD]) as server:
+        chosen = LlmOptions(retries=2)
+        model = registry.make_llm(f"{server.url}#any", chosen)
+        assert model is not None
+        made = ModelCaller(model, chosen, cache=cache, clock=Waits(), chance=Greatest())
+        made.structured(ask(schema=SCHEMA), stage="s")
+    cache.close()
+    assert "secret" not in model.name + repr(made.ledger.rows)
+    for file in tmp_path.iterdir():
+        assert b"secret" not in file.read_bytes()
 
 
 @pytest.mark.parametrize(

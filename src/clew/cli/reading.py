@@ -37,6 +37,8 @@ def opened(given: Path | None, *, follow: bool = False, llm: LlmOptions | None =
     finally:
         if index.spent:
             say(index.spent, "dim")
+        if index.forgetful:
+            say(f"clew: {line(index.forgetful)}", "yellow")
         index.close()
 
 

@@ -13,6 +13,8 @@ KEY = "CLEW_LLM_KEY"
 HEADERS = "CLEW_LLM_HEADERS"
 OPENAI_KEY = "OPENAI_API_KEY"
 OPENAI_URL = "OPENAI_BASE_URL"
+OPENAI_HEADERS = "OPENAI_CUSTOM_HEADERS"
+OPENAI_ACCOUNT = ("OpenAI-Organization", "OpenAI-Project")  # from OPENAI_ORG_ID, OPENAI_PROJECT_ID
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -30,6 +32,16 @@ class Access:
     def secrets(self) -> tuple[str, ...]:
         """What must never be shown."""
         return tuple(part for part in (self.key, *(value for _, value in self.headers)) if len(part) > 3)
+
+    @property
+    def unwanted(self) -> tuple[str, ...]:
+        """Headers that the client would take from the environment and that are another server's business."""
+        if self.variable == OPENAI_KEY:
+            return ()
+        own = {name.lower() for name, _ in self.headers}
+        lines = os.environ.get(OPENAI_HEADERS, "").split("\n")
+        names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+        return tuple(name for name in (*OPENAI_ACCOUNT, *names) if name.lower() not in own)
 
     @property
     def is_loopback(self) -> bool:

@@ -53,10 +53,12 @@ class ChatEndpoint:
     def _client(self) -> openai.OpenAI:
         import openai
 
+        headers: dict[str, Any] = {name: openai.Omit() for name in self._access.unwanted}
+        headers |= dict(self._access.headers)
         return openai.OpenAI(
             api_key=self._access.key or "none",
             base_url=self._access.url,
-            default_headers=dict(self._access.headers),
+            default_headers=headers,
             max_retries=0,  # whoever calls repeats calls, within the limits of all of them
             timeout=openai.Timeout(
                 self._options.timeout, connect=min(CONNECT_SECONDS, self._options.timeout)
