@@ -106,6 +106,19 @@ def test_outsiders_come_after_built_ins_by_name_and_never_replace_one() -> None:
     assert registry.load("embedders", "minilm").__module__ == "clew.embedders.minilm"
 
 
+def test_a_model_of_another_package_is_made_with_its_argument_and_the_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points = EntryPoints([EntryPoint("mine", "builtins:dict", "clew.llms")])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.select(group=group))
+    monkeypatch.setattr(
+        registry, "load", lambda kind, name: lambda argument, options: (name, argument, options)
+    )
+    options = LlmOptions()
+    assert registry.make_llm("mine:a:b", options) == ("mine", "a:b", options)
+    assert registry.names("llms")[-1] == "mine"
+
+
 @pytest.mark.usefixtures("outsiders")
 def test_an_outsider_that_cannot_be_imported_is_named() -> None:
     with pytest.raises(OptionError, match="no_such_module"):

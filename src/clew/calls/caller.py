@@ -117,7 +117,7 @@ class ModelCaller:
         reading, usage = read_json(reply.text, request.schema), reply.usage
         if reading.faults:
             self._count(stage, asked_again=1)
-            reply = self._call(ask_again(request, reply, reading.faults), stage)
+            reply = self._call(self._again(request, reply, reading.faults), stage)
             reading, usage = read_json(reply.text, request.schema), _sum(usage, reply.usage)
         if reading.faults:
             self._count(stage, failed=1)
@@ -191,6 +191,14 @@ class ModelCaller:
             except ProviderBusy as error:
                 self._rest(error, attempt)
                 attempt += 1
+
+    def _again(self, request: ChatRequest, reply: ChatReply, faults: tuple[str, ...]) -> ChatRequest:
+        """Return the request that asks again; without the reply where it doesn't fit the model's window."""
+        again = ask_again(request, reply, faults)
+        most, window = self._estimate(again), self.model.window
+        if window and most.prompt_tokens + most.reply_tokens > window:
+            return ask_again(request, reply, faults, shown=False)
+        return again
 
     def _once(self, request: ChatRequest, stage: str, estimate: Usage, used: list[Usage]) -> ChatReply:
         begin = self._clock.now()

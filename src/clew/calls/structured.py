@@ -60,16 +60,18 @@ def read_json(text: str, schema: Mapping[str, Any]) -> Reading:
     return nearest
 
 
-def ask_again(request: ChatRequest, reply: ChatReply, faults: tuple[str, ...]) -> ChatRequest:
-    """Return the request that shows the model its reply and what is wrong with it."""
+def ask_again(
+    request: ChatRequest, reply: ChatReply, faults: tuple[str, ...], *, shown: bool = True
+) -> ChatRequest:
+    """Return the request that tells the model what is wrong with its reply, and shows it that."""
     told = "\n".join(f"- {fault}" for fault in faults[:FAULTS_TOLD])
     cut = " It was cut at its greatest length: be shorter." if reply.finish == "length" else ""
     text = (
         f"That reply can't be used.{cut} What is wrong:\n{told}\n"
         "Answer again with the corrected JSON alone, no other text."
     )
-    shown = reply.text[:SHOWN_CHARS] or "(empty)"
-    messages = (*request.messages, ChatMessage("assistant", shown), ChatMessage("user", text))
+    before = [ChatMessage("assistant", reply.text[:SHOWN_CHARS] or "(empty)")] if shown else []
+    messages = (*request.messages, *before, ChatMessage("user", text))
     return ChatRequest(messages, request.max_tokens, request.temperature, request.schema)
 
 

@@ -269,6 +269,16 @@ def test_a_wrong_form_is_asked_for_again_with_what_is_wrong(cache: SqliteCache) 
     assert row(made).asked_again == 1
 
 
+def test_a_small_window_is_not_filled_with_the_reply_that_was_wrong() -> None:
+    model = ScriptedChatModel(["word " * 300, GOOD], window=1024)
+    made = caller(model)
+    request = ask("x" * 2000, schema=SCHEMA, max_tokens=400)
+    assert made.structured(request, stage="s") == json.loads(GOOD)
+    second = model.requests[1]
+    assert [one.role for one in second.messages] == ["user", "user"]
+    assert sum(model.count(one.text) for one in second.messages) + 400 < 1024
+
+
 def test_what_stays_wrong_is_an_error_and_is_tried_again_by_the_next_run(cache: SqliteCache) -> None:
     model = ScriptedChatModel(["no", "still no", GOOD])
     made = caller(model, cache)
