@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clew.nostr.events import Event, Invalid, decode
+from clew.nostr.events import Event, Invalid, decode, to_json
 from clew.nostr.kinds import ARTICLE, FOLLOWS, HIGHLIGHT, NAMED, NAMES, PROFILE, WRITTEN, is_in, kind_name
 from clew.nostr.refs import npub, person, person_of, shown
 from clew.nostr.relations import relate
@@ -164,16 +163,12 @@ def _as_json(event: Event) -> tuple[str, list[tuple[int, int]]]:
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     for tag in event.tags:
-        part = _dumps(tag)
+        part = to_json(tag)
         size = len(part) if part.isascii() else len(part.encode("utf-8"))
         spans.append((at, at + size))
         parts.append(part)
         at += size + 1
-    return f'{head}{",".join(parts)}],"content":{_dumps(event.content)}}}', spans
-
-
-def _dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f'{head}{",".join(parts)}],"content":{to_json(event.content)}}}', spans
 
 
 def _title(event: Event, text: str, author: Ref, names: Mapping[str, str]) -> tuple[str | None, bool]:

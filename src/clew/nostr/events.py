@@ -26,6 +26,9 @@ HEX = frozenset("0123456789abcdef")
 KEYS_KEPT = 4096  # authors whose parsed key is kept: it spares a fifth of a verification
 
 
+to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # as NIP-01 has ids made
+
+
 class Invalid(ValueError):
     """Why something is no valid event, in words for a person."""
 
@@ -63,7 +66,7 @@ class Event:
     def as_json(self) -> str:
         """Return the event as one line of JSON."""
         fields = {name: getattr(self, name) for name in FIELDS}
-        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        return to_json(fields)
 
 
 def is_replaceable(kind: int) -> bool:
@@ -110,7 +113,7 @@ def event_id(event: Event) -> str:
     """Return the hash that an event's id has to be (NIP-01)."""
     given = [0, event.pubkey, event.created_at, event.kind, event.tags, event.content]
     try:
-        text = json.dumps(given, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+        text = to_json(given).encode("utf-8")
     except UnicodeEncodeError:
         raise Invalid("its text has half a character (a lone surrogate)") from None
     return sha256(text).hexdigest()
