@@ -491,6 +491,13 @@ class Index:
         one, other = ({node.node for node in naming.find(space, name)} for name in (a, b))
         return other <= one
 
+    def readable(self, text: str) -> str:
+        """Return a text in which what it refers to (``nostr:npub1…``, NIP-21) is called by its name, as
+        ``@name``. Offsets count in texts as they are."""
+        from clew.query.naming import readable
+
+        return readable(self.engine.space, text)
+
     def communities(self, level: int | None = None, *, where: Filter | None = None) -> list[CommunityView]:
         """Return the communities of a level (0 is the coarsest), or of all, that hold a document which passes
         ``where``."""

@@ -12,7 +12,7 @@ import typer
 from clew.cli import payload, render
 from clew.cli.filters import tell_filter
 from clew.cli.find import HOME, find_index
-from clew.cli.screen import Page, line, say, write_json
+from clew.cli.screen import Page, line, references_by, say, write_json
 from clew.errors import BadIndex, OptionError, UsageError
 from clew.settings import Settings, load
 
@@ -32,6 +32,7 @@ def opened(given: Path | None, *, follow: bool = False, llm: LlmOptions | None =
     from clew.index import Index
 
     index = Index.open(path, follow=follow, llm=llm)
+    references_by(_by_name(path))
     try:
         yield index
     finally:
@@ -40,6 +41,21 @@ def opened(given: Path | None, *, follow: bool = False, llm: LlmOptions | None =
         if index.forgetful:
             say(f"clew: {line(index.forgetful)}", "yellow")
         index.close()
+
+
+def _by_name(path: Path) -> Callable[[str], str]:
+    """Return what calls references in text by name. Pages are shown when the index is closed again: it is
+    opened once more, for passages that have a reference."""
+    from clew.index import Index
+
+    again: list[Index] = []
+
+    def name(text: str) -> str:
+        if not again:
+            again.append(Index.open(path))
+        return again[0].readable(text)
+
+    return name
 
 
 def settings_for(index: Path | None, flags: Mapping[str, Any]) -> Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clew.cli.screen import Page, clean, line, styled
+from clew.cli.screen import Page, clean, line, readable, styled
 
 if TYPE_CHECKING:
     from clew.types import (
@@ -42,7 +42,7 @@ def place(citation: Citation) -> str:
 
 def short(text: str, limit: int) -> str:
     """Return text on one line, cut at a word near ``limit`` characters."""
-    flat = line(text)
+    flat = line(readable(text))
     if len(flat) <= limit:
         return flat
     cut = flat.rfind(" ", limit // 2, limit)
@@ -105,7 +105,7 @@ def _sources(page: Page, citations: Sequence[Citation]) -> None:
 
 
 def _answer_text(page: Page, found: Answer) -> None:
-    text = styled(clean(found.text))
+    text = styled(clean(readable(found.text)))
     numbers = "|".join(str(one.number) for one in found.citations)
     if numbers:
         text.highlight_regex(rf"\[(?:{numbers})\]", NUMBER)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ PIPE_WIDTH = 10_000
 EXIT_BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 
 # Control characters can move the cursor, retitle the window or hide text; they are shown as symbols.
+REFERENCE = re.compile(r"n(?:pub|ote|profile|event|addr)1")  # NIP-19
 _PICTURES: dict[int, int | str | None] = {code: 0x2400 + code for code in range(0x20)}
 _PICTURES |= {ord("\n"): "\n", ord("\t"): " ", ord("\r"): " ", 0x7F: 0x2421}
 _PICTURES |= dict.fromkeys(range(128, 160), "�")
@@ -47,6 +50,19 @@ def clean(text: str) -> str:
 def line(text: str) -> str:
     """Return text from a note on one line, made harmless."""
     return " ".join(clean(text).split())
+
+
+_names: list[Callable[[str], str]] = []  # what calls references by name, at most one
+
+
+def references_by(name: Callable[[str], str] | None) -> None:
+    """From now on show what passages refer to (``nostr:npub1…``) as ``name`` returns them."""
+    _names[:] = [name] if name is not None else []
+
+
+def readable(text: str) -> str:
+    """Return a passage as people read it; what it refers to is called by its name."""
+    return _names[0](text) if _names and REFERENCE.search(text) else text
 
 
 def prepare_streams() -> None:

@@ -51,8 +51,9 @@ def to_documents(events: Sequence[Event], wanted: Wanted, *, links: bool = False
     """
     names = names_of(events)
     shown_names = {key: found[0] for key, found in names.items()}
+    shown_names |= {one.address: heading for one in events if one.address and (heading := _heading(one))}
     there = {npub(event.pubkey) for event in events if event.kind == PROFILE and wanted.takes(event)}
-    labels = {key: name for key, name in shown_names.items() if key not in there}
+    labels = {key: found[0] for key, found in names.items() if key not in there}
     for event in events:
         if wanted.takes(event):
             made = _document(event, names, shown_names, links)

@@ -102,6 +102,16 @@ def plain_id(name: str) -> str:
     return ref.id if ref is not None else name
 
 
+def references(text: str) -> list[Ref]:
+    """Return what a text refers to by NIP-19; nothing where nostr-sdk isn't installed."""
+    if "1" not in text:
+        return []
+    matches = list(REFERENCE.finditer(text))
+    if not matches or find_spec("nostr_sdk") is None:
+        return []
+    return [ref for ref in dict.fromkeys(decode(match[1]) for match in matches) if ref is not None]
+
+
 def places(text: str, tags: Sequence[Sequence[str]] = ()) -> list[Place]:
     """Return the references in a text, ascending; ``tags`` are those that ``#[0]`` counts."""
     if "1" not in text and "#[" not in text:
@@ -161,7 +171,7 @@ class Offsets:
 
 
 def shown(text: str, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield a text piece by piece, its references as ``@name``; ``names`` are by id."""
+    """Yield a text piece by piece, its references as ``@name`` and “title”; ``names`` are by id."""
     at = 0
     if "1" not in text:  # all of them have one
         yield text
@@ -170,6 +180,13 @@ def shown(text: str, names: Mapping[str, str]) -> Iterator[str]:
         ref = decode(match[1])
         if ref is not None:
             yield text[at : match.start()]
-            yield "@" + (names.get(ref.id) or ref.label or f"{ref.id[:8]}…")
+            yield _called(ref, match[1], names.get(ref.id, ""))
             at = match.end()
     yield text[at:]
+
+
+def _called(ref: Ref, written: str, name: str) -> str:
+    """Return how to call what a reference leads to; the beginning and end of it, if that has no name."""
+    if ref.kind == "person":
+        return f"@{name or ref.label}"
+    return f"“{name}”" if name else f"{written[: SHOWN[0]]}…{written[-SHOWN[1] :]}"

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from clew.errors import NotFound
-from clew.nostr.refs import plain_id
+from clew.nostr.refs import plain_id, references, shown
 from clew.ports import Reader
 from clew.query.inflected import nodes_like
 from clew.query.space import Space
@@ -49,6 +49,17 @@ def find(space: Space, name: str) -> list[Node]:
         reason = f"no {kind or 'note, entity, tag or person'} of this name"
         raise NotFound(name, reason, nearest(space.reader, rest))
     return _ordered(nodes)
+
+
+def readable(space: Space, text: str) -> str:
+    """Return a text with the names of the people and notes that it refers to by NIP-21."""
+    refs = references(text)
+    names: dict[str, str] = {}
+    for ref in refs:
+        nodes = _bearing(space, ref.id)
+        if nodes:
+            names[ref.id] = nodes[0].name
+    return "".join(shown(text, names)) if refs else text
 
 
 def split_kind(name: str) -> tuple[str, str]:
