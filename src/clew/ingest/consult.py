@@ -14,7 +14,7 @@ from typing import Any
 
 from clew.calls.caller import ModelCaller, kept_only
 from clew.calls.make import Callers
-from clew.errors import ProviderError, UsageError
+from clew.errors import ProviderDown, ProviderError, UsageError
 from clew.ids import make_id
 from clew.ingest.asking import Asker, Left
 from clew.ingest.communities import partition
@@ -128,6 +128,8 @@ def consult(
     if options.report.method == "llm":
         writer = Writer(corpus, graph, communities, caller.model, options.report, prompts["report"])
         written = write_reports(writer, communities, written.reports, caller, progress)
+    if not (asked.told.entities or typed.types or written.by_model):
+        _raise_if_down([*typed.failures, *written.failures])
     left = {"extract": asked.left, "types": typed.left, "report": written.left}
     left = {stage: one for stage, one in left.items() if one.calls}
     notes = [*_failures(caller.model, typed, written), *_left(left)]
@@ -143,6 +145,13 @@ def consult(
         left,
         not failed and not left,
     )
+
+
+def _raise_if_down(failures: Sequence[tuple[int, ProviderError]]) -> None:
+    """Raise the reason where no call could go well: to tell it call by call would hide it."""
+    down = next((error for _, error in failures if isinstance(error, ProviderDown)), None)
+    if down is not None:
+        raise down
 
 
 def _typed(graph: Graph, typed: Typed) -> Graph:

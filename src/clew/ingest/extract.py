@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.errors import BudgetSpent, ProviderError
+from clew.errors import BudgetSpent, ProviderDown, ProviderError
 from clew.ingest.asking import DONE, Asker, Call, Left
 from clew.ingest.replies import Heard, Passages, read_extraction
 from clew.ingest.told import NOTHING, Told, ToldEntity, ToldRelation
@@ -82,7 +82,8 @@ def _ask_round(
         elif isinstance(answer, ProviderError):
             outcomes.failed[at] = answer
             failures += 1
-            if first and not outcomes.replies and failures >= HOPELESS:
+            hopeless = failures >= HOPELESS or isinstance(answer, ProviderDown)
+            if first and not outcomes.replies and hopeless:
                 raise answer
         else:
             outcomes.replies[at].append(answer)
