@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ from clew.errors import (
 )
 from clew.ingest.origins import describe, lost, origins
 from clew.inputs import default_path, open_sources, sources_of
-from clew.options import AnswerOptions, EmbedOptions, IndexOptions, LlmOptions, check_choices
+from clew.options import AnswerOptions, ContextOptions, EmbedOptions, IndexOptions, LlmOptions, check_choices
 from clew.ports import Cache, ChatModel, Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.query.limits import Limits
@@ -37,6 +37,7 @@ from clew.types import (
     Activity,
     Answer,
     Bridges,
+    Brief,
     BuildResult,
     CommunityView,
     Connection,
@@ -57,7 +58,7 @@ from clew.types import (
 if TYPE_CHECKING:
     from clew.query.model import Mode
     from clew.query.writer import Writer
-    from clew.streams import AnswerStream, AsyncAnswerStream
+    from clew.streams import AnswerStream, AsyncAnswerStream, Chat, Turn
 
 DEFAULT_EMBEDDER = EmbedOptions().embedder
 ACTIVITY_BY = ("day", "week", "month", "year")
@@ -384,11 +385,39 @@ class Index:
 
         return AsyncAnswerStream(lambda: self._stream(question, mode, options, where))
 
+    def chat(
+        self, mode: str = "auto", *, options: AnswerOptions | None = None, where: Filter | None = None
+    ) -> Chat:
+        """Begin a conversation: ``chat.ask(question)`` gives a stream, of which ``.answer`` is the whole.
+        Follow-up questions are completed from what was said."""
+        from clew.streams import Chat
+
+        return Chat(lambda question, turns: self._pieces(question, mode, options, where, turns))
+
+    def context(self, question: str, options: ContextOptions | None = None) -> Brief:
+        """Return a prompt for a question within a small budget of tokens, with the places that it is from. No
+        language model is needed."""
+        from clew.query.brief import brief
+
+        return brief(question, self.engine, options or ContextOptions(), _prompts(self._llm))
+
     def _stream(
         self, question: str, mode: str, options: AnswerOptions | None, where: Filter | None
     ) -> AnswerStream:
-        from clew.query.ask import stream  # imported while the embedder loads
         from clew.streams import AnswerStream
+
+        return AnswerStream(self._pieces(question, mode, options, where))
+
+    def _pieces(
+        self,
+        question: str,
+        mode: str,
+        options: AnswerOptions | None,
+        where: Filter | None,
+        turns: tuple[Turn, ...] = (),
+    ) -> Generator[str, None, Answer]:
+        """Return the pieces of an answer to come. Raises at once what is wrong with mode or filter."""
+        from clew.query.ask import stream  # imported while the embedder loads
 
         if mode != "auto":
             names = registry.names("modes")  # 10 ms: it reads what all installed packages offer
@@ -397,15 +426,26 @@ class Index:
         options = options or AnswerOptions()
         engine = self.engine
         within = engine.within(scope_of(engine.space, where))
-        return AnswerStream(stream(question, within, mode, options, _make_mode, self._writer(options)))
+        writer = self._writer(options, turns)
 
-    def _writer(self, options: AnswerOptions) -> Writer | None:
+        def pieces() -> Generator[str, None, Answer]:
+            full = question
+            if turns:
+                from clew.query.follow import complete
+
+                full = complete(question, turns, within, writer)
+            answer = yield from stream(full, within, mode, options, _make_mode, writer)
+            return answer if full == question else replace(answer, question=question, read_as=full)
+
+        return pieces()
+
+    def _writer(self, options: AnswerOptions, turns: tuple[Turn, ...]) -> Writer | None:
         callers = self.callers
         if callers is None:
             return None
         from clew.query.writer import Writer
 
-        return Writer(callers.main, callers.rating, options, _prompts(self._llm))
+        return Writer(callers.main, callers.rating, options, _prompts(self._llm), turns)
 
     def passing(self, where: Filter) -> Passing:
         """Return how many documents pass a filter, and how many lack a time only."""

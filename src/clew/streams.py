@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from dataclasses import dataclass
 
 from clew.types import Answer
 
@@ -47,6 +48,35 @@ class AnswerStream(Iterator[str]):
     def close(self) -> None:
         """End the call to the model, if it goes on."""
         self._pieces.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of a conversation, as it was understood, and its answer."""
+
+    question: str
+    answer: str
+
+
+class Chat:
+    """A conversation with an index: each question is understood from those before it.
+
+    ``turns`` is what has been said; take turns off it to forget them.
+    """
+
+    def __init__(self, begin: Callable[[str, tuple[Turn, ...]], Generator[str, None, Answer]]) -> None:
+        self.turns: list[Turn] = []
+        self._begin = begin
+
+    def ask(self, question: str) -> AnswerStream:
+        """Return the answer to the next question: its pieces by iterating, the whole as ``.answer``. It is
+        part of the conversation once it is whole."""
+        return AnswerStream(self._noted(question))
+
+    def _noted(self, question: str) -> Generator[str, None, Answer]:
+        answer = yield from self._begin(question, tuple(self.turns))
+        self.turns.append(Turn(answer.read_as or question, answer.text))
+        return answer
 
 
 class AsyncAnswerStream(AsyncIterator[str]):

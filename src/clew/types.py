@@ -690,6 +690,30 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class BriefItem:
+    """Something that a prompt holds under ``[number]``: a ``report``, an ``edge`` in words or ``text`` of a
+    note, with the places that it is from."""
+
+    number: int
+    kind: Literal["report", "edge", "text"]
+    text: str
+    tokens: int
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A prompt for a question within a budget. ``tokenizer`` names what counted its ``tokens``."""
+
+    question: str
+    text: str
+    tokens: int
+    budget: int
+    tokenizer: str
+    items: tuple[BriefItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OptionChange:
     """An option (``section.field``) that an index was made with otherwise, and its ``flag``."""
 

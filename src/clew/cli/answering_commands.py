@@ -12,7 +12,45 @@ from clew.cli.options import settings_options
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the application."""
+    app.command()(chat)
+    app.command()(context)
     app.command()(prompts)
+
+
+@settings_options("answer", "llm")
+def chat(
+    flags: dict[str, Any],
+    mode: Annotated[
+        str, typer.Option("--mode", "-m", metavar="MODE", help="auto, basic, local, global or drift.")
+    ] = "auto",
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask one question after another; each is understood from those before it.
+
+    Works with and without a language model. /sources shows where the last answer comes from, /quit or Ctrl-D
+    ends. With --json each answer is one line of JSON.
+    """
+    from clew.cli import chatting
+
+    chatting.run(mode, flags, index, as_json)
+
+
+@settings_options("context", "llm.prompts")
+def context(
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Quotes aren't needed.")],
+    flags: dict[str, Any],
+    index: IndexFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a prompt for a question that fits a small budget of tokens.
+
+    It holds summaries of reports, edges in words and snippets of central notes, numbered. No language model
+    is needed to make it.
+    """
+    from clew.cli import chatting
+
+    chatting.context(" ".join(question), flags, index, as_json)
 
 
 @settings_options("llm.prompts")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         Activity,
         Answer,
         Bridges,
+        Brief,
         BuildResult,
         CacheState,
         Chunk,
@@ -153,6 +154,26 @@ def answer(value: Answer) -> dict[str, Any]:
             "notes": list(trace.notes),
             "milliseconds": {name: _number(ms) for name, ms in trace.milliseconds.items()},
         },
+    }
+
+
+def brief(value: Brief) -> dict[str, Any]:
+    return {
+        "question": value.question,
+        "text": value.text,
+        "tokens": value.tokens,
+        "budget": value.budget,
+        "tokenizer": value.tokenizer,
+        "items": [
+            {
+                "number": one.number,
+                "kind": one.kind,
+                "text": one.text,
+                "tokens": one.tokens,
+                "citations": [citation(cited) for cited in one.citations],
+            }
+            for one in value.items
+        ],
     }
 
 

@@ -78,6 +78,23 @@ def below_answer(page: Page, found: Answer, explain: bool) -> None:
             page.labelled("Note", line(note))
 
 
+def below_chat(page: Page, found: Answer) -> None:
+    """What stands below an answer in a conversation: how the question was read, its sources, doubts."""
+    if found.read_as:
+        page.add((f"Read as: {line(found.read_as)}", DIM))
+    if found.text:
+        _sources(page, found.citations)
+        _doubts(page, found)
+    page.gap()
+
+
+def sources(page: Page, found: Answer) -> None:
+    """The places that an answer cites, with what stands there."""
+    for one in found.citations:
+        page.add((f"[{one.number}]", NUMBER), " ", (place(one), PLACE), ("  " + _label(one), DIM))
+        page.add(short(one.quote, PASSAGE_CHARS), indent=4)
+
+
 def _doubts(page: Page, found: Answer) -> None:
     """The sentences that what they cite doesn't support, and the citations that led nowhere."""
     doubtful = [one for one in found.sentences if not one.supported]

@@ -197,6 +197,7 @@ def edges(spoken: Sequence[Spoken]) -> list[Offer]:
 def reports(found: Sequence[Report], engine: Engine, *, findings: int = FINDINGS) -> list[Offer]:
     """Offer reports with their findings; each has the places that these were taken from."""
     out = []
+    found = [_within(report, engine) for report in found]
     spots = [[(f.chunk, f.start, f.end) for f in report.findings] for report in found]
     placed = iter(places_at([spot for group in spots for spot in group], engine))
     for report, group in zip(found, spots, strict=True):
@@ -204,6 +205,15 @@ def reports(found: Sequence[Report], engine: Engine, *, findings: int = FINDINGS
         if places:
             out.append(_report(report, places, findings))
     return out
+
+
+def _within(report: Report, engine: Engine) -> Report:
+    """Return a report of what passes the engine's filter: its findings there; its summary tells of all."""
+    if engine.scope is None:
+        return report
+    passing = engine.scope.chunks
+    kept = tuple(finding for finding in report.findings if passing[finding.chunk])
+    return replace(report, summary="", findings=kept)
 
 
 def _report(report: Report, places: tuple[Place, ...], findings: int) -> Offer:

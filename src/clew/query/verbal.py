@@ -65,7 +65,10 @@ def _spoken(edges: Sequence[Edge], engine: Engine) -> list[Spoken]:
     ends = sorted({edge.source for edge in edges} | {edge.target for edge in edges})
     names = dict(zip(ends, (" ".join(node.name.split()) for node in reader.nodes(ends)), strict=True))
     rows = reader.evidence([edge.edge for edge in edges], limit=EVIDENCE)
-    spots = [[(row.chunk, row.start, row.end) for row in rows.get(edge.edge, [])] for edge in edges]
+    spots = [
+        [(row.chunk, row.start, row.end) for row in rows.get(edge.edge, []) if _passes(row.chunk, engine)]
+        for edge in edges
+    ]
     placed = iter(places_at([spot for group in spots for spot in group], engine))
     out: dict[str, Spoken] = {}
     for edge, group in zip(edges, spots, strict=True):
@@ -75,6 +78,11 @@ def _spoken(edges: Sequence[Edge], engine: Engine) -> list[Spoken]:
         if places and names[edge.source] != names[edge.target]:
             out.setdefault(text, Spoken(edge, text, places))
     return list(out.values())
+
+
+def _passes(chunk: int, engine: Engine) -> bool:
+    """Tell whether a place is in a passage (what frontmatter states is in none), and passes the filter."""
+    return chunk >= 0 and (engine.scope is None or bool(engine.scope.chunks[chunk]))
 
 
 def _sentence(place: Place) -> Place:

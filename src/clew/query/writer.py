@@ -16,6 +16,7 @@ from clew.query.context import Packed
 from clew.query.model import Engine, Retrieval
 from clew.query.question import Relevance
 from clew.query.support import Supporter
+from clew.streams import Turn
 from clew.text.language import language_name
 from clew.types import Answer, ChatMessage, ChatRequest, Node, Trace
 
@@ -23,15 +24,6 @@ WINDOW = 4096  # tokens, of a model that doesn't tell
 REPLY_PART = 4  # a reply takes at most this part of the window: the rest is for reading
 TEMPLATE = 8  # tokens that a chat template puts around a message
 SLACK = 16  # tokens: what is counted by itself may take a few more in its place
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A question of a conversation, as it was completed, and its answer."""
-
-    question: str
-    answer: str
-    named: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
