@@ -34,6 +34,7 @@ from clew.query.limits import Limits
 from clew.query.scope import limits_of, scope_of
 from clew.room import INDEXING, lacks_memory, need
 from clew.types import (
+    UNDATED,
     Activity,
     Answer,
     Bridges,
@@ -64,6 +65,7 @@ DEFAULT_EMBEDDER = EmbedOptions().embedder
 ACTIVITY_BY = ("day", "week", "month", "year")
 THEME_PASSAGES = 200  # that are found for a theme which no node bears the name of
 EXPORTS = ("sqlite", "graphml", "json", "csv")
+HUBS = 10  # nodes that stats lists
 SEARCH_MODES = ("auto", "basic", "local")
 
 
@@ -548,12 +550,17 @@ class Index:
 
     def stats(self, *, where: Filter | None = None) -> dict[str, Any]:
         """Return what the index holds and how it was made; with ``where``, what of it passes."""
-        from clew.query.scope import count_passing
+        from clew.query import views
+        from clew.query.scope import count_by, count_passing
 
         space = self.engine.space
         scope = scope_of(space, where)
+        hubs = [
+            {"name": one.name, "kind": one.kind, "degree": one.degree, "pagerank": one.pagerank}
+            for one in views.hubs(space, HUBS, scope)
+        ]
         if scope is not None:
-            return {"index": str(self.file), **count_passing(space, scope)}
+            return {"index": str(self.file), **count_passing(space, scope), "hubs": hubs}
         reader = space.reader
         tables = ("documents", "chunks", "nodes", "mentions", "edges", "communities", "reports")
         codes, kinds = reader.array("graph.node_kind"), reader.meta["node_kinds"]
@@ -563,7 +570,11 @@ class Index:
             "generation": reader.generation,
             "sources": [describe(origin) for origin in reader.sources],
             **{table: reader.count(table) for table in tables},
+            "undated": int((reader.array("documents.created_at") == UNDATED).sum()),
+            "documents_by_kind": count_by(reader.array("documents.kind"), reader.meta["document_kinds"]),
             "nodes_by_kind": {kind: int((codes == at).sum()) for at, kind in enumerate(kinds)},
+            "edges_by_kind": count_by(reader.array("edges.kind"), reader.meta["edge_kinds"]),
+            "hubs": hubs,
             **{key: reader.meta.get(key) for key in ("embedder", "dimension", "languages", "clew_version")},
             "options": reader.meta.get("options"),
         }

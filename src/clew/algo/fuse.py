@@ -11,8 +11,9 @@ from clew.types import Floats, Ints
 RRF_K = 60  # Cormack, Clarke & Büttcher, "Reciprocal Rank Fusion" (2009)
 
 
-def top(scores: Floats, k: int) -> Ints:
-    """Return the positions of the k highest scores, best first; of equal ones the lower position first."""
+def top(scores: Floats, k: int, then: Floats | None = None) -> Ints:
+    """Return the positions of the k highest scores, best first; of equal ones that with the higher ``then``,
+    then the lower position first."""
     n = len(scores)
     candidates = np.flatnonzero(scores > 0)  # most of an index has no score at all
     if len(candidates) < k:
@@ -20,7 +21,8 @@ def top(scores: Floats, k: int) -> Ints:
     if k < len(candidates):
         # argpartition alone would break ties at the edge by chance: take all that tie with the k-th
         candidates = candidates[scores[candidates] >= _highest(scores[candidates], k)]
-    order = np.lexsort((candidates, -scores[candidates]))
+    keys = (candidates, -scores[candidates])
+    order = np.lexsort(keys if then is None else (candidates, -then[candidates], keys[1]))
     return candidates[order[:k]].astype(np.int32)
 
 

@@ -304,7 +304,10 @@ def communities(page: Page, found: Sequence[CommunityView]) -> None:
 def stats(page: Page, found: Mapping[str, Any]) -> None:
     """Counts and facts of an index, one a line."""
     for name, value in found.items():
-        if name != "options":
+        if name == "hubs":
+            shown = [f"{line(one['name'])} ({one['degree']:,})" for one in value]
+            page.add((f"{name:<14} ", DIM), ", ".join(shown) or "none")
+        elif name != "options":
             page.add((f"{_words(name):<14} ", DIM), _value(value))
 
 

@@ -260,7 +260,7 @@ def _parts(scores: Relevance, chunks: Ints) -> dict[str, Floats]:
 
 
 def _plain(space: Space, scores: Relevance, k: int, reason: str, clock: dict[str, float]) -> Ranking:
-    chunks = top(scores.hybrid, k)
+    chunks = top(scores.hybrid, k, space.chunk_rank)
     chunks = chunks[scores.hybrid[chunks] > 0]
     return Ranking(
         chunks,

@@ -218,17 +218,18 @@ def count_passing(space: Space, scope: Scope) -> dict[str, Any]:
     documents, undated = scope.counts
     return {
         "documents": documents,
-        "documents_without_time": undated,
-        "documents_by_kind": _by_kind(reader.array("documents.kind")[scope.docs], _document_kinds(space)),
+        "undated": undated,
+        "documents_by_kind": count_by(reader.array("documents.kind")[scope.docs], _document_kinds(space)),
         "chunks": int(scope.docs[space.chunk_doc].sum()),
         "nodes": int(scope.nodes.sum()),
-        "nodes_by_kind": _by_kind(reader.array("graph.node_kind")[scope.nodes], reader.meta["node_kinds"]),
+        "nodes_by_kind": count_by(reader.array("graph.node_kind")[scope.nodes], reader.meta["node_kinds"]),
         "edges": int(edges.sum()),
-        "edges_by_kind": _by_kind(reader.array("edges.kind")[edges], reader.meta["edge_kinds"]),
+        "edges_by_kind": count_by(reader.array("edges.kind")[edges], reader.meta["edge_kinds"]),
     }
 
 
-def _by_kind(codes: NDArray[Any], kinds: Sequence[str]) -> dict[str, int]:
+def count_by(codes: NDArray[Any], kinds: Sequence[str]) -> dict[str, int]:
+    """Return how many codes there are of each kind that there is any of."""
     counts = np.bincount(codes, minlength=len(kinds)).tolist()
     return {kind: count for kind, count in zip(kinds, counts, strict=True) if count}
 

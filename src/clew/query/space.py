@@ -85,6 +85,21 @@ class Space:
         df: Ints = self.reader.array("graph.node_df")
         return df
 
+    @cached_property
+    def node_rank(self) -> Floats:
+        """The PageRank of every node, shape (N,)."""
+        rank: Floats = self.reader.array("nodes.pagerank")
+        return rank
+
+    @cached_property
+    def chunk_rank(self) -> Floats:
+        """The PageRank of every chunk's document, shape (C,): which of two equally good passages is first."""
+        doc = self.reader.array("graph.node_doc")
+        rank = np.zeros(len(self.reader.array("documents.kind")), dtype=np.float32)
+        rank[doc[doc >= 0]] = self.node_rank[doc >= 0]
+        found: Floats = rank[self.chunk_doc]
+        return found
+
     @property
     def n_nodes(self) -> int:
         return len(self.node_df)

@@ -69,6 +69,13 @@ def _edges_of(space: Space, node: int, scope: Scope | None) -> list[Edge]:
     return reader.edge_rows(rows[order][:EDGES_SHOWN].tolist())
 
 
+def hubs(space: Space, k: int, scope: Scope | None = None) -> list[Node]:
+    """Return the most central nodes, by PageRank."""
+    score = space.node_rank if scope is None else space.node_rank * scope.nodes
+    found = [node for node in top(score, k).tolist() if score[node] > 0]
+    return space.reader.nodes(found)
+
+
 def edge_views(reader: Reader, edges: Sequence[Edge]) -> tuple[EdgeView, ...]:
     """Return edges with their ends and the places that state them.
 
@@ -121,7 +128,7 @@ def related(space: Space, name: str, k: int, scope: Scope | None = None) -> list
         score *= scope.nodes
         if scope.where.edges:
             score[np.setdiff1d(np.arange(space.n_nodes), list(direct))] = 0.0
-    order = [node for node in top(score, k).tolist() if score[node] > 0]
+    order = [node for node in top(score, k, space.node_rank).tolist() if score[node] > 0]
     scale = float(score[order[0]]) if order else 1.0
     shared = {node: [] if node in direct else _shared(space, start.node, node, scope) for node in order}
     evidence = _evidence(reader, order, direct, shared)
