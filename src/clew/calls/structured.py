@@ -51,7 +51,7 @@ def read_json(text: str, schema: Mapping[str, Any]) -> Reading:
     except (ValueError, RecursionError):
         pass
     nearest = Reading(None, ("the reply holds no JSON",))
-    for value in _candidates(without_thoughts(text)):
+    for value in _candidates(without_thoughts(text), schema):
         reading = _judge(value, schema, repaired=True)
         if not reading.faults:
             return reading
@@ -102,8 +102,9 @@ def _validator(schema: str) -> Validator:
     return Draft202012Validator(json.loads(schema))
 
 
-def _candidates(text: str) -> Iterator[Any]:
-    """Yield values that the text may mean, the likeliest first: what parses, then what can be mended."""
+def _candidates(text: str, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield values that the text may mean, the likeliest first: what parses, then what can be mended, then
+    that of what was cut which is certain."""
     parts = [match[1] for match in _FENCED.finditer(text)] + [text]
     for part in parts:
         yield from _parsed(part)
@@ -113,6 +114,28 @@ def _candidates(text: str) -> Iterator[Any]:
             mended = _mend(part[start:])
             if isinstance(mended, dict | list):
                 yield mended
+                yield _certain(mended, schema)
+
+
+def _certain(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return what a reply that was cut says for certain: without the item in which it ends, and with lists
+    that it hadn't come to left empty."""
+    value = _without_last(value)
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        lists = [name for name in schema.get("required", ()) if known.get(name, {}).get("type") == "array"]
+        value = {**value, **{name: [] for name in lists if name not in value}}
+    return value
+
+
+def _without_last(value: Any) -> Any:
+    """Return a value without the last item of the outermost list of objects that it ends in."""
+    if isinstance(value, list):
+        return value[:-1] if value and isinstance(value[-1], dict) else value
+    if isinstance(value, dict) and value:
+        last = next(reversed(value))
+        return {**value, last: _without_last(value[last])}
+    return value
 
 
 def _parsed(text: str) -> Iterator[Any]:

@@ -105,7 +105,7 @@ class Typer:
     def request(self, batch: Batch) -> ChatRequest:
         rows = zip(batch.names, batch.sentences, strict=True)
         messages = self._messages([f"{i}. {name}: {text}" for i, (name, text) in enumerate(rows, 1)])
-        most = 2 * REPLY_NAME * len(batch.nodes) + 100
+        most = 3 * REPLY_NAME * len(batch.nodes) + 200
         return ChatRequest(messages, reply_room(self.model, messages, most), schema=TYPES)
 
     def _messages(self, lines: Sequence[str]) -> tuple[ChatMessage, ...]:

@@ -16,7 +16,7 @@ from whole_index import differences, read_whole
 
 from clew.text.quotes import NEAR, fold
 
-VAULTS = st.dictionaries(st.sampled_from(KEYS), contents(), min_size=2, max_size=6)
+VAULTS = st.dictionaries(st.sampled_from(KEYS), contents(), min_size=2, max_size=4)
 CHOSEN = {method: options(method, "llm") for method in ("llm", "types")}
 
 
@@ -27,7 +27,7 @@ def put(vault: Bench, files: dict[str, bytes]) -> None:
         path.write_bytes(data)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(VAULTS, VAULTS, st.sampled_from(sorted(CHOSEN)), st.data())
 def test_offsets_and_updates_hold_in_any_vault(
     before: dict[str, bytes], after: dict[str, bytes], method: str, data: st.DataObject
