@@ -31,7 +31,7 @@ from clew.options import AnswerOptions, ContextOptions, EmbedOptions, IndexOptio
 from clew.ports import Cache, ChatModel, Embedder, Progress, Reader, Source, Store
 from clew.query.engine import IndexEngine
 from clew.query.limits import Limits
-from clew.query.scope import limits_of, scope_of
+from clew.query.scope import limits_of, scope_of, window
 from clew.room import INDEXING, lacks_memory, need
 from clew.types import (
     UNDATED,
@@ -340,6 +340,8 @@ class Index:
         *,
         options: AnswerOptions | None = None,
         where: Filter | None = None,
+        me: str = "",
+        now: int | str | None = None,
         stream: Literal[False] = False,
     ) -> Answer: ...
 
@@ -351,6 +353,8 @@ class Index:
         *,
         options: AnswerOptions | None = None,
         where: Filter | None = None,
+        me: str = "",
+        now: int | str | None = None,
         stream: Literal[True],
     ) -> AnswerStream: ...
 
@@ -361,16 +365,19 @@ class Index:
         *,
         options: AnswerOptions | None = None,
         where: Filter | None = None,
+        me: str = "",
+        now: int | str | None = None,
         stream: bool = False,
     ) -> Answer | AnswerStream:
         """Answer a question with citations, from the documents that pass ``where`` alone. ``mode``: auto,
-        basic, local, global or drift.
+        basic, local, global, drift, relational, structural or temporal. ``me`` is who asks, ``now`` the moment
+        from which times count (None: the present).
 
         With a language model (``llm``) it writes the answer; each citation is resolved and each sentence
         compared with what it cites. With ``stream`` the text's pieces can be iterated as they come, and
         ``.answer`` is the whole. Raises ProviderError where the model fails, BudgetSpent.
         """
-        pieces = self._stream(question, mode, options, where)
+        pieces = self._stream(question, mode, options, where, me, now)
         return pieces if stream else pieces.answer
 
     def aask(
@@ -380,12 +387,14 @@ class Index:
         *,
         options: AnswerOptions | None = None,
         where: Filter | None = None,
+        me: str = "",
+        now: int | str | None = None,
     ) -> AsyncAnswerStream:
         """Like :meth:`ask`, for servers: ``await index.aask(…)`` gives the answer, ``async for piece in
         index.aask(…)`` its pieces as they come. Waiting happens in threads."""
         from clew.streams import AsyncAnswerStream
 
-        return AsyncAnswerStream(lambda: self._stream(question, mode, options, where))
+        return AsyncAnswerStream(lambda: self._stream(question, mode, options, where, me, now))
 
     def chat(
         self, mode: str = "auto", *, options: AnswerOptions | None = None, where: Filter | None = None
@@ -404,11 +413,17 @@ class Index:
         return brief(question, self.engine, options or ContextOptions(), _prompts(self._llm))
 
     def _stream(
-        self, question: str, mode: str, options: AnswerOptions | None, where: Filter | None
+        self,
+        question: str,
+        mode: str,
+        options: AnswerOptions | None,
+        where: Filter | None,
+        me: str,
+        now: int | str | None,
     ) -> AnswerStream:
         from clew.streams import AnswerStream
 
-        return AnswerStream(self._pieces(question, mode, options, where))
+        return AnswerStream(self._pieces(question, mode, options, where, me=me, now=now))
 
     def _pieces(
         self,
@@ -417,6 +432,9 @@ class Index:
         options: AnswerOptions | None,
         where: Filter | None,
         turns: tuple[Turn, ...] = (),
+        *,
+        me: str = "",
+        now: int | str | None = None,
     ) -> Generator[str, None, Answer]:
         """Return the pieces of an answer to come. Raises at once what is wrong with mode or filter."""
         from clew.query.ask import stream  # imported while the embedder loads
@@ -429,6 +447,7 @@ class Index:
         engine = self.engine
         within = engine.within(scope_of(engine.space, where))
         writer = self._writer(options, turns)
+        moment = None if now is None else window(Filter(since=now))[0]
 
         def pieces() -> Generator[str, None, Answer]:
             full = question
@@ -436,7 +455,7 @@ class Index:
                 from clew.query.follow import complete
 
                 full = complete(question, turns, within, writer)
-            answer = yield from stream(full, within, mode, options, _make_mode, writer)
+            answer = yield from stream(full, within, mode, options, _make_mode, writer, me=me, now=moment)
             return answer if full == question else replace(answer, question=question, read_as=full)
 
         return pieces()
@@ -597,7 +616,6 @@ class Index:
         """
         from clew.query.bridge import bridge
         from clew.query.match import find_me
-        from clew.query.scope import scope_of, window
 
         space = self.engine.space
         since, _ = window(Filter(since=recent, now=now))
@@ -611,7 +629,6 @@ class Index:
         """Return a theme over time: how many notes of each ``day``, ``week``, ``month`` or ``year`` (UTC)
         are about it, and what came up with it and what was last spoken of. An empty theme is everything."""
         from clew.query.activity import activity
-        from clew.query.scope import scope_of
 
         if by not in ACTIVITY_BY:
             raise registry.unknown("period", by, ACTIVITY_BY)

@@ -134,6 +134,11 @@ BUILT_IN: dict[str, tuple[Plugin, ...]] = {
         Plugin("local", "clew.query.modes.local:make", "A walk over the graph from what the question names"),
         Plugin("global", "clew.query.modes.global_:make", "The themes, from reports on communities"),
         Plugin("drift", "clew.query.modes.drift:make", "A look at the reports, then local follow-ups"),
+        Plugin(
+            "relational", "clew.query.modes.relational:make", "The paths between two things that it names"
+        ),
+        Plugin("structural", "clew.query.modes.structural:make", "What is joined by typed edges, as it asks"),
+        Plugin("temporal", "clew.query.modes.temporal:make", "What was written when, and how themes went"),
     ),
 }
 

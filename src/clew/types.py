@@ -60,6 +60,9 @@ EDGE_WORDS: Mapping[str, tuple[str, str]] = {
     "related": ("related to", "related to"),
     "unlinked_mention": ("names without linking", "named without a link in"),
 }
+_PARTICIPLES = (  # with which such words begin that need an "is" in a sentence
+    "linked", "answered", "tagged", "written", "followed", "mentioned", "defined", "same", "related", "named"
+)  # fmt: skip
 BlockKind = Literal[
     "frontmatter", "heading", "paragraph", "list", "quote", "code", "table", "html", "footnote", "rule"
 ]
@@ -913,8 +916,10 @@ class PathStep:
 
     @property
     def text(self) -> str:
-        """The step as a sentence without its full stop: "Compost links to Soil"."""
-        return f"{self.start.name} {self.words} {self.end.name}"
+        """The step as a sentence without its full stop: "Compost links to Soil", "Soil is linked from
+        Mulch"."""
+        verb = "is " if not self.view.edge.phrase and self.words.split()[0] in _PARTICIPLES else ""
+        return f"{self.start.name} {verb}{self.words} {self.end.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from clew import __version__
 from clew.cli import answering_commands, model_commands, structure_commands
 from clew.cli.arguments import AsJson, IndexFile
 from clew.cli.filters import Where, filter_options
-from clew.cli.options import settings_options
+from clew.cli.options import ME, settings_options
 
 HELP = """Turn notes into a knowledge graph in one file, and answer questions from it with citations.
 
@@ -144,7 +144,7 @@ def index(
 
 
 @filter_options
-@settings_options("answer", "llm")
+@settings_options("answer", "llm", ME)
 def ask(
     question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Quotes aren't needed.")],
     flags: dict[str, Any],
@@ -155,7 +155,7 @@ def ask(
             "--mode",
             "-m",
             metavar="MODE",
-            help="auto, basic, local, global or drift.",
+            help="auto, basic, local, global, drift, relational, structural or temporal.",
             autocompletion=_modes,
         ),
     ] = "auto",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from clew.cli import payload, render
-from clew.cli.filters import tell_filter
+from clew.cli.filters import NOW, tell_filter
 from clew.cli.find import HOME, find_index
 from clew.cli.screen import Page, line, references_by, say, write_json
 from clew.errors import BadIndex, OptionError, UsageError
@@ -80,10 +81,11 @@ def ask(
     settings = settings_for(find_index(given), flags)
     options = settings.answer_options()
     llm = settings.llm_options()
+    me, now = settings.who_options().me, os.environ.get(NOW) or None
     if as_json or llm.model == NO_MODEL:
         with opened(given, llm=llm) as index:
             index.prepare(question)
-            found = index.ask(question, mode, options=options, where=where)
+            found = index.ask(question, mode, options=options, where=where, me=me, now=now)
             told = tell_filter(index, where)
         if as_json:
             write_json("ask", {**payload.answer(found), "filter": told})
@@ -94,7 +96,8 @@ def ask(
 
     with opened(given, llm=llm) as index:
         index.prepare(question)
-        found = answering.show(index.ask(question, mode, options=options, where=where, stream=True))
+        pieces = index.ask(question, mode, options=options, where=where, me=me, now=now, stream=True)
+        found = answering.show(pieces)
         tell_filter(index, where)
     send_page(render.below_answer, found, explain)
 

@@ -10,12 +10,13 @@ from clew.options import AnswerOptions
 from clew.ports import Embedder, Reader
 from clew.query.apart import embed_apart
 from clew.query.model import Engine, Lexicon, Mode, Retrieval, Writing
-from clew.query.route import route
+from clew.query.route import STRUCTURAL, Route, choose, route
 from clew.query.scope import Scope
+from clew.query.space import Space
 from clew.query.writer import Writer, drain
 from clew.types import Answer, Floats
 
-TELLING = ("global", "drift")  # modes that say what they looked at
+TELLING = ("global", "drift", *STRUCTURAL)  # modes that say what they looked at
 
 
 def ask(
@@ -24,9 +25,13 @@ def ask(
     mode: str,
     options: AnswerOptions,
     make_mode: Callable[[str], Mode],
+    *,
+    me: str = "",
+    now: int | None = None,
 ) -> Answer:
-    """Answer a question. ``mode`` is ``auto`` or a name that ``make_mode`` knows."""
-    return drain(stream(question, engine, mode, options, make_mode))
+    """Answer a question. ``mode`` is ``auto`` or a name that ``make_mode`` knows. ``me`` is who asks,
+    ``now`` when (seconds since 1970; None: at present)."""
+    return drain(stream(question, engine, mode, options, make_mode, me=me, now=now))
 
 
 def stream(
@@ -36,19 +41,31 @@ def stream(
     options: AnswerOptions,
     make_mode: Callable[[str], Mode],
     writer: Writer | None = None,
+    *,
+    me: str = "",
+    now: int | None = None,
 ) -> Generator[str, None, Answer]:
     """Answer a question: yield the text as it comes, and return the answer, of the same text. ``writer`` is
     the language model that writes it, where the mode can have one write. Raises ProviderError, also in the
     middle."""
     begin = time.perf_counter()
-    remembering = Remembering(engine)
-    chosen, why = route(question, remembering) if mode == "auto" else (mode, "")
+    remembering = Remembering(engine, me, now)
+    found = choose(question, remembering) if mode == "auto" else Route(mode, "")
+    chosen, why = found.mode, found.why
     routed = time.perf_counter()
-    made = make_mode(chosen)
-    if writer is not None and isinstance(made, Writing):
+    answer, made = None, make_mode(chosen)
+    if mode == "auto" and chosen in STRUCTURAL:
+        answer = made.answer(question, remembering, options)
+        if not answer.text:
+            # Nothing in the graph answers it in this way: passages may all the same.
+            first = f"{why} {_sentence(answer.reason)}"
+            chosen, why = route(question, remembering)
+            why = f"{first} {why}"
+            answer, made = None, make_mode(chosen)
+    if answer is None and writer is not None and isinstance(made, Writing):
         answer = yield from made.write(question, remembering, options, writer)
     else:
-        answer = made.answer(question, remembering, options)
+        answer = answer or made.answer(question, remembering, options)
         if answer.text:
             yield answer.text
     times = {
@@ -74,8 +91,10 @@ def _sentence(text: str) -> str:
 class Remembering:
     """An engine that does nothing twice for one question: routing and the mode ask for the same things."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, me: str = "", now: int | None = None) -> None:
         self._engine = engine
+        self.me = me
+        self.now = int(time.time()) if now is None else now
         self._found: dict[tuple[str, int, str], Retrieval] = {}
         self._embedder: Embedder | None = None
 
@@ -86,6 +105,10 @@ class Remembering:
     @property
     def lexicon(self) -> Lexicon:
         return self._engine.lexicon
+
+    @property
+    def space(self) -> Space:
+        return self._engine.space
 
     @property
     def scope(self) -> Scope | None:

@@ -19,7 +19,10 @@ class IndexEngine:
     """Implements :class:`clew.query.model.Engine`.
 
     ``load_embedder`` is called at the first question that needs a vector, never if the index has none.
+    Who asks, and when, is a question's matter (see :class:`clew.query.ask.Remembering`).
     """
+
+    me = ""
 
     def __init__(self, reader: Reader, load_embedder: Callable[[], Embedder]) -> None:
         self.reader = reader
@@ -43,6 +46,10 @@ class IndexEngine:
         nodes = [node for name in self.lexicon.names(question) for node in name.nodes]
         if self.space.defined[nodes].any():
             import scipy.sparse  # noqa: F401  A walk is likely: 0.1 s while the embedder loads.
+
+    @property
+    def now(self) -> int:
+        return int(time.time())
 
     @property
     def scope(self) -> Scope | None:
@@ -80,9 +87,19 @@ class IndexEngine:
 class Within:
     """An engine that finds nothing but what a filter lets pass."""
 
+    me = ""
+
     def __init__(self, engine: IndexEngine, scope: Scope) -> None:
         self._engine = engine
         self.scope: Scope | None = scope
+
+    @property
+    def now(self) -> int:
+        return self._engine.now
+
+    @property
+    def space(self) -> Space:
+        return self._engine.space
 
     @property
     def reader(self) -> Reader:

@@ -45,7 +45,7 @@ def match(space: Space, text: str, me: str, limit: int, limits: Limits) -> Match
     named = [_named(space, pattern, node, me) for node in pattern.nodes]
     rows: list[Row] = []
     for variant in pattern.variants():
-        starts = _candidates(space, variant, _spread(pattern, variant, named), limits)
+        starts = candidates(space, variant, _spread(pattern, variant, named), limits)
         rows += islice(rows_of(graph, variant, starts, limits), limit + 1 - len(rows))
     told = tell(space.reader, [(0.0, row.nodes, row.edges) for row in rows[:limit]])
     variables = tuple(node.variable for node in pattern.nodes)
@@ -109,7 +109,7 @@ def _spread(
     return out
 
 
-def _candidates(
+def candidates(
     space: Space, pattern: Pattern, named: Sequence[tuple[int, ...] | None], limits: Limits
 ) -> list[Mask]:
     masks = []

@@ -10,6 +10,7 @@ from clew.options import AnswerOptions
 from clew.ports import Embedder, Reader
 from clew.query.lexicon import Named
 from clew.query.scope import Scope
+from clew.query.space import Space
 from clew.types import Answer, Hit, Seed
 
 if TYPE_CHECKING:
@@ -57,6 +58,21 @@ class Engine(Protocol):
 
     @property
     def lexicon(self) -> Lexicon: ...
+
+    @property
+    def space(self) -> Space:
+        """The index as arrays."""
+        ...
+
+    @property
+    def me(self) -> str:
+        """Who asks: a name, or empty."""
+        ...
+
+    @property
+    def now(self) -> int:
+        """When, in seconds since 1970."""
+        ...
 
     @property
     def scope(self) -> Scope | None:

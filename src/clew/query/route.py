@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from clew.query.kinds import Judged, judge_kind
 from clew.query.model import Engine
 from clew.query.question import Closeness, read_question
 from clew.query.whole import asks_for_whole
 
 SHOWN = 3
+# How far a kind must be ahead of the next one, so that a question is no matter of passages: a wrong guess
+# costs an answer, a missed one the neat form of it.
+AHEAD = 0.1
+STRUCTURAL = ("relational", "structural", "temporal")
+ASKS = {
+    "relational": "how {names} are connected",
+    "structural": "who or what is joined by a kind of edge",
+    "temporal": "about a time",
+    "global": "for the whole",
+}
+TOLD = {"vectors": "It means what examples ask that ask", "words": "It is worded like examples that ask"}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The mode for a question, and why, as a sentence. ``judged`` is what kind of question it is."""
+
+    mode: str
+    why: str
+    judged: Judged | None = None
+
+
+def choose(question: str, engine: Engine) -> Route:
+    """Return the mode for a question.
+
+    One that is clearly relational, structural or temporal has a mode of its own. For all others the graph
+    decides, as :func:`route` tells; where it finds nothing to start from, one that clearly asks for the
+    whole is global.
+    """
+    mode, why = route(question, engine)
+    judged = judge_kind(question, engine)
+    clear = judged.margin >= AHEAD
+    if judged.kind in STRUCTURAL and clear:
+        return Route(judged.kind, _why(judged), judged)
+    if judged.kind == "global" and clear and mode == "basic" and engine.reader.count("reports"):
+        return Route("global", _why(judged), judged)
+    return Route(mode, why, judged)
+
+
+def _why(judged: Judged) -> str:
+    names = " and ".join(f"“{name.text}”" for name in judged.names[:2])
+    return f"{TOLD[judged.by]} {ASKS[judged.kind].format(names=names or 'things')}."
 
 
 def route(question: str, engine: Engine) -> tuple[str, str]:

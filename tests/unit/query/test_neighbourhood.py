@@ -87,7 +87,7 @@ def test_neighbours_of_a_note_have_their_edges_and_places(index):
     found = index.neighbourhood("Soil", 2, 100)
     first = {one.node.name: one for one in found.neighbours if one.hops == 1}
     assert {"Compost", "Mulch", "Earthworm"} <= first.keys()
-    assert "Soil linked from Mulch" in {one.steps[0].text for one in first.values()}
+    assert "Soil is linked from Mulch" in {one.steps[0].text for one in first.values()}
     for one in found.neighbours:
         assert len(one.steps) == one.hops
         assert (one.steps[0].start.name, one.steps[-1].end) == ("Soil", one.node)
