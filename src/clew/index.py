@@ -370,8 +370,8 @@ class Index:
         stream: bool = False,
     ) -> Answer | AnswerStream:
         """Answer a question with citations, from the documents that pass ``where`` alone. ``mode``: auto,
-        basic, local, global, drift, relational, structural or temporal. ``me`` is who asks, ``now`` the moment
-        from which times count (None: the present).
+        basic, local, global, drift, relational, structural or temporal. ``me`` is who asks, ``now`` the
+        moment from which times count (None: the present).
 
         With a language model (``llm``) it writes the answer; each citation is resolved and each sentence
         compared with what it cites. With ``stream`` the text's pieces can be iterated as they come, and
