@@ -113,16 +113,17 @@ class Supporter:
         named = self._named(text, normal)
         starts = _starts(text, surfaces)
         rare = float(idf(1, self._chunks))
-        cased = sum(w[:1].isupper() for w, s in zip(surfaces, starts, strict=True) if not s)
-        # Where every third word has a capital (German nouns, a title), a capital tells no name.
-        tells = cased * 3 <= max(len(surfaces), 1)
+        upper = [w[:1].isupper() and not s for w, s in zip(surfaces, starts, strict=True)]
+        # Where every third word has a capital (German nouns), one by itself tells no name, but two together.
+        tells = sum(upper) * 3 <= max(len(surfaces), 1)
         out = []
         for at, (surface, word) in enumerate(zip(surfaces, normal, strict=True)):
             forms = frozenset({word, *self._engine.lexicon.terms(word, language)})
             if is_single(word) and at + 1 < len(normal) and is_single(normal[at + 1]):
                 forms = frozenset({word + normal[at + 1]})
             weights = [w for w in self._engine.lexicon.weights(surface).values() if w > 0]
-            capital = tells and surface[:1].isupper() and not starts[at] and not surface.isdecimal()
+            beside = any(upper[near] for near in (at - 1, at + 1) if 0 <= near < len(upper))
+            capital = upper[at] and (tells or beside)
             weight = 0.0 if usual[at] and not capital else max(weights, default=rare)
             if word.isdecimal() or is_single(word):
                 weight *= 0.5  # numbers are compared by themselves; each character is in two pairs
