@@ -14,6 +14,7 @@ from clew.ingest.workers import spread
 from clew.options import IndexOptions
 from clew.ports import Cache, Extractor, Progress, Tokenizer
 from clew.text.dates import unread_dates
+from clew.text.frontmatter import field_marks
 from clew.text.language import preload
 from clew.text.tokens import normal_words
 from clew.types import FILE_TYPES, Analysis, Problem, RawDocument
@@ -136,12 +137,14 @@ def _batches(items: Items) -> Iterator[Items]:
 
 
 def _named(analysis: Analysis, raw: RawDocument) -> Analysis:
-    """Add what isn't in the bytes: the title by which the source knows the document, its metadata."""
+    """Add what isn't in the bytes: the title by which the source knows the document, its metadata, and the
+    tags and authors among the fields of a record."""
+    marks = (*field_marks(raw.metadata), *analysis.marks) if raw.media_type == "record" else analysis.marks
     title = raw.title or analysis.title or _chapter(raw, analysis) or _stem(raw)
     metadata = {**raw.metadata, **analysis.metadata} if raw.metadata else analysis.metadata
     if title == analysis.title and metadata is analysis.metadata:
         return analysis
-    return replace(analysis, title=title, metadata=metadata)
+    return replace(analysis, title=title, metadata=metadata, marks=marks)
 
 
 def _chapter(raw: RawDocument, analysis: Analysis) -> str:

@@ -128,6 +128,8 @@ def _marks(line: Line, register: Register) -> Marked:
     rows: list[tuple[int, int, int, int]] = []
     for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True):
         for mark in analysis.marks:
+            if not mark.end:  # a field of a record, which stands nowhere in its text
+                continue
             name = mark.value or mark.name
             if mark.kind == "tag" and tag_names(name):
                 rows.append(

@@ -121,7 +121,9 @@ def _marked(line: Line, register: Register, number: Ints, documents: Ints, kind:
                 found = [register.people[key] for key in [normal_name(name)] if key in register.people]
             rows += [(document.doc, int(number[at]), mark.start, mark.end) for at in found]
     doc, node, start, end = (np.array([row[i] for row in rows], dtype=np.int32) for i in range(4))
-    place = (doc, chunks_at(line.corpus, doc, start, end), start, end)
+    chunk = chunks_at(line.corpus, doc, start, end)
+    chunk[end == 0] = -1  # a field of a record
+    place = (doc, chunk, start, end)
     edge: EdgeKind = "tagged_with" if kind == "tag" else "authored_by"
     return state(edge, documents[doc], node, 1.0, place, line.corpus.doc_time[doc])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,6 +201,30 @@ class _Places:
                 self._offset(match.start()),
                 self._offset(match.end()),
             )
+
+
+def field_marks(fields: Mapping[str, Any]) -> Iterator[Mark]:
+    """Yield the tags and people that the fields of a record name. They have no place in its text: ``start``
+    and ``end`` are 0."""
+    for name, value in fields.items():
+        key = name.casefold()
+        if key in PEOPLE:
+            yield from (Mark("person", text, 0, 0, text) for text in _texts(value, 0))
+        elif key in TAGS:
+            yield from (Mark("tag", tag, 0, 0, tag) for text in _texts(value, 0) for tag in _tag_names(text))
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    """Yield the texts of a JSON value: itself, its items, a ``name`` in them."""
+    if isinstance(value, str) and value.strip():
+        yield value.strip()
+    elif depth < 3 and isinstance(value, list):
+        for item in value:
+            yield from _texts(item, depth + 1)
+    elif depth < 3 and isinstance(value, Mapping):
+        for name, item in value.items():
+            if str(name).casefold() == "name":
+                yield from _texts(item, depth + 1)
 
 
 def _marks(root: yaml.MappingNode | None, places: _Places) -> Iterator[Mark]:
