@@ -79,6 +79,10 @@ class SourceOptions:
     until: str = field(
         default="", metadata={"help": "Of Nostr events, only those until a day.", "metavar": "TIME"}
     )
+    git_times: bool = field(
+        default=False,
+        metadata={"help": "Notes that tell no date have that of their first commit (one call of `git log`)."},
+    )
 
 
 @dataclass(frozen=True, slots=True)

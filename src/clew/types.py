@@ -135,7 +135,8 @@ class RawDocument:
     ``created_at`` when it was written, in seconds since 1970 (UTC). ``ids`` are further names by which
     relations of any document know it. ``titled`` False: the title is only what to show in a list, and no
     name for it in text. ``people`` are names that it states: what people say of themselves counts before
-    what others say of them.
+    what others say of them. ``committed_at`` is when version control first had it, in case nothing else tells
+    its time.
     """
 
     key: str
@@ -152,6 +153,7 @@ class RawDocument:
     titled: bool = True
     relations: tuple[Relation, ...] = ()
     people: tuple[Person, ...] = ()
+    committed_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

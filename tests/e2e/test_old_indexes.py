@@ -108,7 +108,7 @@ def test_the_command_names_all_sources_options_and_the_place(tmp_path: Path) -> 
         "--threads",
         "1",
     )
-    done = call("index", "b", "a b.md", "--index", place.name, *flags, cwd=tmp_path)
+    done = call("index", "b", "a b.md", "--index", place.name, *flags, "--git-times", cwd=tmp_path)
     assert done.code == 0, done.err
     whole = tables(place)
     with duckdb.connect(str(place)) as connection:
@@ -117,7 +117,8 @@ def test_the_command_names_all_sources_options_and_the_place(tmp_path: Path) -> 
     words = shlex.split(asked.err.partition("Make it anew: clew ")[2].strip())
     sources = [str(tmp_path / "a b.md"), str(tmp_path / "b")]
     # What makes no difference to the index (threads) isn't recorded, so it isn't said.
-    assert words == ["index", *sources, "--index", str(place), *flags[2:6], *flags[:2], *flags[6:8]]
+    made = [*flags[2:6], "--git-times", *flags[:2], *flags[6:8]]
+    assert words == ["index", *sources, "--index", str(place), *made]
     again = call(*words, cwd=tmp_path / "b")
     assert again.code == 0, again.err
     assert "Options have changed" not in again.err

@@ -80,12 +80,15 @@ def _document(doc: int, raw: RawDocument, analysis: Analysis) -> Document:
 
 def _created_at(raw: RawDocument, analysis: Analysis) -> int | None:
     """Return when a document was written: as its source knows, as it says itself, else the day that its file
-    is named after, else when it was changed."""
+    is named after, else when it was committed or changed, whichever was before."""
     if raw.created_at is not None:
         return raw.created_at
     said = written_at(analysis.metadata)
     named = named_after(raw.key) if said is None and raw.media_type != "record" else said
-    return changed_at(analysis.metadata) if named is None else named
+    if named is not None:
+        return named
+    later = [at for at in (raw.committed_at, changed_at(analysis.metadata)) if at is not None]
+    return min(later, default=None)
 
 
 def _edges(sizes: Iterable[int]) -> Longs:

@@ -42,7 +42,7 @@ def fingerprint(
     for raw in sorted(raws, key=lambda raw: raw.key):
         given = (raw.key, raw.location, raw.media_type, raw.title, raw.line, dict(raw.metadata))
         stated = (raw.kind, raw.created_at, raw.author, raw.ids, raw.titled, raw.relations, raw.people)
-        total.update(_json([*given, content_hash(raw.data), repr(stated)]) + b"\n")
+        total.update(_json([*given, content_hash(raw.data), repr(stated), raw.committed_at]) + b"\n")
     return total.hexdigest()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
@@ -18,6 +18,7 @@ from clew.nostr.known import Known
 from clew.nostr.reading import Reading
 from clew.nostr.select import wanted
 from clew.options import SourceOptions
+from clew.text.commits import first_commits
 from clew.text.files import file_status, shown_name
 from clew.text.records import read_records
 from clew.types import MediaType, Problem, RawDocument
@@ -79,12 +80,23 @@ class FolderSource:
         can't be read."""
         found, problems = self._find()
         dumps = [item for item in found if self._is_dump(item)]
+        commits: dict[str, int] = {}
+        if self._options.git_times:
+            commits, reason = first_commits(self._root if self._root.is_dir() else self._root.parent)
+            if reason:
+                remedy = "Leave --git-times out, or index a folder that is in a repository"
+                yield Problem(self.name, f"git tells no times: {reason}", remedy, skipped=False)
         for item in found:
             if item not in dumps and PurePosixPath(item.key).suffix.lower() not in EVENTS:
-                yield from self._file(item)
+                yield from self._timed(item, commits)
         yield from problems
         if dumps:
             yield from self._events(dumps)
+
+    def _timed(self, item: _Found, commits: Mapping[str, int]) -> Iterator[RawDocument | Problem]:
+        at = commits.get(item.key)
+        for one in self._file(item):
+            yield one if at is None or isinstance(one, Problem) else replace(one, committed_at=at)
 
     def _is_dump(self, item: _Found) -> bool:
         suffix = PurePosixPath(item.key).suffix.lower()

@@ -37,5 +37,8 @@ def _flags(record: Any) -> Iterator[str]:
     """Yield the flags of the recorded options that aren't the defaults."""
     for change in changed_options(record, IndexOptions()):
         value = change.before
+        if isinstance(value, bool):
+            yield change.flag if value else change.flag.replace("--", "--no-", 1)
+            continue
         for one in value if isinstance(value, tuple) else [value]:
             yield f"{change.flag} {shlex.quote(str(one))}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -212,3 +214,47 @@ def test_deep_folders(tmp_path: Path) -> None:
     deep.mkdir(parents=True)
     write(deep, "x.md")
     assert keys(tmp_path) == ["d/" * 200 + "x.md"]
+
+
+# --- times of version control ---
+
+
+def commit(folder: Path, when: str, message: str = "x") -> None:
+    times = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": os.devnull}
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for command in (["add", "-A"], [*who, "commit", "-qm", message]):
+        subprocess.run(["git", *command], cwd=folder, check=True, env={**os.environ, **times})
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
+def test_git_tells_when_a_note_was_first_committed(tmp_path: Path) -> None:
+    folder = tmp_path / "repo" / "my notes"
+    (folder / "sub").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "repo", check=True)
+    for name in ("a.md", 'sub/ü "q".md', "../outside.md"):
+        (folder / name).write_text("One.\n", encoding="utf-8")
+    commit(tmp_path / "repo", "2020-01-02T03:04:05+02:00")
+    (folder / "a.md").write_text("Two.\n", encoding="utf-8")
+    (folder / "b.md").write_text("Two.\n", encoding="utf-8")
+    commit(tmp_path / "repo", "2021-01-02T03:04:05Z")
+    (folder / "new.md").write_text("Not committed.\n", encoding="utf-8")
+    options = SourceOptions(git_times=True)
+    found = {raw.key: raw.committed_at for raw in open_source(folder, options, "n").read()}  # type: ignore[union-attr]
+    assert found == {"a.md": 1577927045, "b.md": 1609556645, 'sub/ü "q".md': 1577927045, "new.md": None}
+    [alone] = open_source(folder / "b.md", options, "n").read()
+    assert isinstance(alone, RawDocument)
+    assert alone.committed_at == 1609556645
+    plain = open_source(folder, SourceOptions(), "n").read()
+    assert {raw.committed_at for raw in plain if isinstance(raw, RawDocument)} == {None}
+
+
+def test_a_folder_without_git_is_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("One.\n", encoding="utf-8")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for path in (os.environ["PATH"], ""):
+        monkeypatch.setenv("PATH", path)
+        found = list(open_source(tmp_path, SourceOptions(git_times=True), "n").read())
+        assert [raw.key for raw in found if isinstance(raw, RawDocument)] == ["a.md"]
+        [problem] = [one for one in found if isinstance(one, Problem)]
+        assert not problem.skipped
+        assert problem.reason.startswith("git tells no times: ")
