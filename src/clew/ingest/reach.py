@@ -31,7 +31,8 @@ def tell(
     """
     if imprint is None:
         return (), (), ""
-    changes = (*changed_options(imprint.meta.get("options"), options), *_other_model(imprint, asks))
+    prompts = _other_prompts(imprint, asks)
+    changes = (*changed_options(imprint.meta.get("options"), options), *_other_model(imprint, asks, prompts))
     older = (
         "" if imprint.readable else f"The index there is of schema {imprint.schema_version}: it is made anew."
     )
@@ -49,8 +50,8 @@ def tell(
         "parse": bool(parsed),
         "embed": other or cut,
         "communities": "community" in sections,
-        "extract": "extract" in sections or bool(sections & {"llm", "prompts"}),
-        "reports": "report" in sections or bool(sections & {"llm", "prompts"}),
+        "extract": "extract" in sections or "llm.model" in keys or bool(prompts - {"report"}),
+        "reports": "report" in sections or "llm.model" in keys or "report" in prompts,
     }
     told["extract"] &= options.extract.method != "none" or "extract.method" in keys
     told["reports"] &= options.report.method != "extractive" or "report.method" in keys
@@ -68,20 +69,28 @@ _ASKED = {
 }
 
 
-def _other_model(imprint: Imprint, asks: Mapping[str, Any] | None) -> Iterator[OptionChange]:
-    """Yield the change of the language model, of its prompts, or of how it is used, where there was one."""
+def _other_model(
+    imprint: Imprint, asks: Mapping[str, Any] | None, prompts: set[str]
+) -> Iterator[OptionChange]:
+    """Yield the change of the language model and that of the texts of ``prompts``, where one was asked before
+    and is now."""
     before = imprint.meta.get("model")
     if not isinstance(before, Mapping) or asks is None:
         return
     if before.get("model") != asks["model"]:
         yield OptionChange("llm.model", flag_of("llm.model"), before.get("model"), asks["model"])
-    known, now = before.get("prompts"), asks["prompts"]
-    changed = [name for name in now if isinstance(known, Mapping) and known.get(name, now[name]) != now[name]]
-    if changed:
-        names = ", ".join(changed)
-        yield OptionChange(
-            "llm.prompts", flag_of("llm.prompts"), f"other text of {names}", f"new text of {names}"
-        )
+    if prompts:
+        names = ", ".join(sorted(prompts))
+        yield OptionChange("llm.prompts", flag_of("llm.prompts"), f"{names} as it was", "another text")
+
+
+def _other_prompts(imprint: Imprint, asks: Mapping[str, Any] | None) -> set[str]:
+    """Return the names of the prompts that had another text when the index was made."""
+    before = imprint.meta.get("model")
+    known = before.get("prompts") if isinstance(before, Mapping) else None
+    if not isinstance(known, Mapping) or asks is None:
+        return set()
+    return {name for name, text in asks["prompts"].items() if known.get(name, text) != text}
 
 
 def _consequences(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import duckdb
 import pytest
-from talker import Bench, extraction, kind_of, options, shown, talk
+from talker import Bench, Told, extraction, kind_of, options, shown, talk
 from whole_index import differences, read_whole
 
-from clew import Index
+from clew import Index, registry
 from clew.errors import ClewError, OptionError, ProviderError, UsageError
-from clew.options import ExtractOptions, IndexOptions
-from clew.testing.chat import Reply
+from clew.options import ExtractOptions, IndexOptions, LlmOptions
+from clew.prompts import source
+from clew.testing.chat import Reply, ScriptedChatModel
 from clew.types import ChatRequest
 
 NOTES = {
@@ -123,6 +125,27 @@ def test_another_model_is_asked_anew_and_nothing_else_is_done(tmp_path: Path) ->
     without = vault.build(options("none"))
     assert without.reach == ("extract",)
     assert not rows(tmp_path, "SELECT * FROM edges WHERE kind = 'related'")
+
+
+def test_another_prompt_is_told_and_asked_with(tmp_path: Path) -> None:
+    vault = bench(tmp_path)
+    vault.build()
+    own = tmp_path / "prompts"
+    own.mkdir()
+    text = source("extract").replace("somebody's notes", "a harbour's log {with braces}")
+    (own / "extract.md").write_text(text, encoding="utf-8")
+    model = ScriptedChatModel(talk)
+    told = Told()
+    with patch.object(registry, "make_llm", lambda *_: model):
+        llm = LlmOptions("scripted", prompts=str(own))
+        index = Index.build([vault.notes], tmp_path / "i.duckdb", options=options(), llm=llm, progress=told)
+    assert index.result is not None
+    assert index.result.reach == ("extract",)
+    assert [change.option for change in index.result.changes] == ["llm.prompts"]
+    assert any("--prompts extract as it was → another text" in line for line in told.lines)
+    index.close()
+    assert len(model.requests) == len(NOTES)
+    assert all("a harbour's log {with braces}" in request.messages[0].text for request in model.requests)
 
 
 def test_the_lexical_index_is_published_before_the_model_is_asked(tmp_path: Path) -> None:
