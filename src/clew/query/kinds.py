@@ -33,6 +33,8 @@ KINDS = ("direct", "entity", "relational", "structural", "temporal", "global")
 RIDGE = 1.0  # of values around 0.1, 1 and 3 the best by cross-validation on the examples
 CUES = 0.3  # weight of the counted cues beside a vector of length 1
 ALIKE = 0.75  # share of words in common (Jaccard) with an example, where there are no vectors
+AHEAD = 0.1
+LEAST_WORDS = 2  # beside the names: "keel and rudder" asks nothing about how they are connected
 MOST_NAMES = 3  # that are told apart
 
 
@@ -66,6 +68,11 @@ class Judged:
     names: tuple[Name, ...]
     by: str
     forms: tuple[str, ...] = ()
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is far enough ahead. A wrong guess costs an answer, a missed one the neat form of it."""
+        return self.margin >= AHEAD
 
 
 @cache
@@ -105,6 +112,8 @@ def judge_kind(question: str, engine: Engine, wanted: str = "") -> Judged:
     masked, names = mask(question, engine)
     embedder = engine.embedder
     language = language_of(question, engine)
+    if len(normal_words(masked)) - len(names) < LEAST_WORDS:
+        return Judged("", 0.0, names, "")
     if embedder is None or not _reads(embedder, language):
         return _by_words(masked, names, wanted)
     model = _model(embedder)

@@ -10,9 +10,6 @@ from clew.query.question import Closeness, read_question
 from clew.query.whole import asks_for_whole
 
 SHOWN = 3
-# How far a kind must be ahead of the next one, so that a question is no matter of passages: a wrong guess
-# costs an answer, a missed one the neat form of it.
-AHEAD = 0.1
 STRUCTURAL = ("relational", "structural", "temporal")
 ASKS = {
     "relational": "how {names} are connected",
@@ -41,10 +38,9 @@ def choose(question: str, engine: Engine) -> Route:
     """
     mode, why = route(question, engine)
     judged = judge_kind(question, engine)
-    clear = judged.margin >= AHEAD
-    if judged.kind in STRUCTURAL and clear:
+    if judged.kind in STRUCTURAL and judged.clear:
         return Route(judged.kind, _why(judged), judged)
-    if judged.kind == "global" and clear and mode == "basic" and engine.reader.count("reports"):
+    if judged.kind == "global" and judged.clear and mode == "basic" and engine.reader.count("reports"):
         return Route("global", _why(judged), judged)
     return Route(mode, why, judged)
 

@@ -114,6 +114,11 @@ def test_relational_questions_need_two_names(dated):
     assert two.kind == "relational"
 
 
+def test_names_alone_ask_nothing_about_their_connection(dated):
+    for text in ("Stoic Letters and Harbour Notes", "Stoic Letters, Harbour Notes", "Rope Work"):
+        assert choose(text, Remembering(dated.engine)).mode == "local"
+
+
 def test_everyday_words_are_no_names_and_tags_are(dated):
     masked, names = kinds.mask("Which notes link to Stoic Letters and #garden?", Remembering(dated.engine))
     assert masked == "Which notes link to X and #T?"
