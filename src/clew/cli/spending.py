@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from clew.types import Cost, Costs, Saving
 
 WORDS = {
-    "failed": "failed",
     "asked_again": "had to be asked again, for their form",
     "repaired": "had JSON that was mended",
     "cut": "ended at their greatest length",
@@ -109,6 +108,11 @@ def _notes(page: Page, total: Cost) -> None:
     if listed:
         page.gap()
         page.add(f"Of the calls {', '.join(listed)}.")
+    if total.failed:
+        page.gap()
+        page.add(
+            f"{_count(total.failed, 'further call')} came to nothing; what they may have cost is counted."
+        )
     if total.unpriced:
         page.gap()
         page.add(
@@ -119,7 +123,11 @@ def _notes(page: Page, total: Cost) -> None:
     if total.kept:
         page.gap()
         money = f" and {amount(total.saved_money)} in money" if total.saved_money else ""
-        page.add(f"Kept replies saved {total.kept:,} calls, {saved:,} tokens{money}.")
+        page.add(f"Kept replies saved {_count(total.kept, 'call')}, {saved:,} tokens{money}.")
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _saving(saving: Saving) -> str:

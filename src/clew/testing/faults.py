@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._start_stream()
             for start in range(0, min(len(text), most), PIECE):
                 self._piece(text[start : min(start + PIECE, most)])
-            self._end_stream(finish, body)
+            self._end_stream(text[:most], finish, body)
         else:
             self._json(_whole(text[:most], finish, body))
 
@@ -238,12 +238,12 @@ class _Handler(BaseHTTPRequestHandler):
         choice = {"index": 0, "delta": {"content": text}, "finish_reason": None}
         self._event({"id": "1", "object": "chat.completion.chunk", "model": "any", "choices": [choice]})
 
-    def _end_stream(self, finish: str, body: dict[str, Any]) -> None:
+    def _end_stream(self, text: str, finish: str, body: dict[str, Any]) -> None:
         choice = {"index": 0, "delta": {}, "finish_reason": finish}
         base = {"id": "1", "object": "chat.completion.chunk", "model": "any"}
         self._event({**base, "choices": [choice]})
         if (body.get("stream_options") or {}).get("include_usage"):
-            self._event({**base, "choices": [], "usage": _usage("", body)})
+            self._event({**base, "choices": [], "usage": _usage(text, body)})
         self._event("[DONE]")
         self.wfile.write(b"0\r\n\r\n")
 

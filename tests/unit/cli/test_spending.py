@@ -68,7 +68,8 @@ def test_stages_are_listed_with_totals_and_what_was_saved(
     assert ["answer", "openai:a", "2", "0", "2,000", "300", "4.0", "0.012"] in rows
     assert ["extract", "openai:a", "10", "5", "12,000", "3,000", "61.0", "1.25"] in rows
     assert ["total", "12", "5", "14,000", "3,300", "65.0", "1.26"] in rows
-    assert "1 failed, 2 ended at their greatest length" in out
+    assert "Of the calls 2 ended at their greatest length." in out
+    assert "1 further call came to nothing" in out
     assert "Kept replies saved 5 calls, 6,000 tokens and 0.50 in money." in out
     assert "3,000 tokens instead of 100,000 (97% fewer), 3 times" in out
     assert "isn't known" not in out
