@@ -87,7 +87,8 @@ class FolderSource:
                 remedy = "Leave --git-times out, or index a folder that is in a repository"
                 yield Problem(self.name, f"git tells no times: {reason}", remedy, skipped=False)
         for item in found:
-            if item not in dumps and PurePosixPath(item.key).suffix.lower() not in EVENTS:
+            other = PurePosixPath(item.key).suffix.lower() in EVENTS and not self._is_named(item)
+            if item not in dumps and not other:
                 yield from self._timed(item, commits)
         yield from problems
         if dumps:
@@ -97,6 +98,10 @@ class FolderSource:
         at = commits.get(item.key)
         for one in self._file(item):
             yield one if at is None or isinstance(one, Problem) else replace(one, committed_at=at)
+
+    def _is_named(self, item: _Found) -> bool:
+        """Tell whether a file was named by itself, so that it is read whatever it is."""
+        return item.path == self._root or item.key in self.parts
 
     def _is_dump(self, item: _Found) -> bool:
         suffix = PurePosixPath(item.key).suffix.lower()

@@ -179,6 +179,16 @@ def test_a_folder_of_notes_and_dumps_is_one(tmp_path):
         whole(index)
 
 
+def test_a_json_file_of_something_else_is_read_if_it_is_named(tmp_path):
+    (tmp_path / "settings.json").write_text('{"colour": "seagreen"}', "utf-8")
+    (tmp_path / "a.md").write_text("A note.", "utf-8")
+    for paths in ([tmp_path / "settings.json"], [tmp_path / "settings.json", tmp_path / "a.md"]):
+        with build(paths, tmp_path / "i.duckdb") as index:
+            assert "settings.json" in keys(index)
+    with build(tmp_path, tmp_path / "folder.duckdb") as index:
+        assert keys(index) == {"a.md"}
+
+
 def test_what_is_refused_is_listed_and_the_rest_indexed(dump, tmp_path):
     forged = {**NOTE, "content": "Send money"}
     with dump.open("a", encoding="utf-8") as file:
