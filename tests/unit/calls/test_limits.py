@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 from fake_clock import FakeClock
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.calls.caller import ModelCaller
@@ -43,6 +43,7 @@ def test_no_minute_holds_more_than_allowed(limit: str) -> None:
     assert sum(spent) / (times[-1] - times[0]) * 60 > 0.85 * most  # nor does it wait without need
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # the machine may be busy
 @given(
     st.integers(1, 10_000),
     st.lists(st.tuples(st.floats(0, 30), st.floats(0, 5000)), min_size=1, max_size=40),
