@@ -39,6 +39,14 @@ QUESTIONS: list[tuple[str, str]] = [
     ),
     ("What did I save, and who wrote it?", "clew match 'me <-saved_by- document -authored_by-> person'"),
     ("What is around that letter on letters?", 'clew related "Листи без поспіху" --hops 1'),
+    (
+        "And in words: what did I save this week that connects to last spring?",
+        'clew ask "what did I save this week that connects to last spring?"',
+    ),
+    (
+        "And in words: which notes reference something tagged #philosophy?",
+        'clew ask "which notes reference something tagged #philosophy?"',
+    ),
     ("What did Mira read on the night train?", 'clew ask "what did Mira read on the night train?"'),
     (
         "Who wrote about attention, which is увага, this year?",

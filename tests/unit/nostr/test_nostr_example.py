@@ -43,6 +43,8 @@ EXPECTED = [
     ("La atención como oficio  2026-03-18", "Листи без поспіху  2025-05-01", "links to"),
     ("Laufrichtung: warum Bücher sich weigern", "Lena Brandt", "saved"),
     ("saved by Mira Solberg", "tagged philosophy", "linked from Read “Листи без поспіху”"),
+    ("La atención como oficio", "Листи без поспіху", "links to"),
+    ("La atención como oficio", "Листи без поспіху", "is tagged philosophy"),
     ("twice on the night train. [1]", "“Листи без поспіху”", "@Oksana Hnatiuk"),
     ("Увага — це єдине",),
     ("2026-02", "2025-12"),
