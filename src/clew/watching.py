@@ -157,11 +157,26 @@ class Watcher:
             if not _state(path):
                 remedy = "The index stays as it is until it is back"
                 raise SourceError(str(path), "it isn't there", remedy)
+            if self._emptied(path):
+                remedy = "The index stays as it is. To empty it, index again without watching"
+                reason = "it is empty now, as a folder is whose disk isn't mounted"
+                raise SourceError(str(path), reason, remedy)
         stamps = tuple(map(stamp_of, open_sources(self._paths, self._options)))
         now = time.monotonic()
         pause = (now - begin) / (SHARE_UNTOLD if self._untold else SHARE)
         self._due = now + max(self._pace.look if self._untold else self._pace.sweep, pause)
         return stamps
+
+    def _emptied(self, path: Path) -> bool:
+        """Tell whether there were documents of a folder in which nothing is left, not even what isn't a note.
+        Who deletes notes seldom deletes all, and whose folder holds its index still has that in it."""
+        try:
+            if not path.is_dir() or any(path.iterdir()):
+                return False
+        except OSError:  # gone meanwhile, or not to be read, which reading it will tell
+            return False
+        prefix = f"{path.name}/" if len(self._paths) > 1 else ""
+        return any(key.startswith(prefix) for key in self._documents)
 
     # --- waiting ---
 

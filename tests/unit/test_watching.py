@@ -309,6 +309,34 @@ def test_a_folder_that_is_away_for_a_while(notes: Path, follow: Follow) -> None:
     assert counts(watch.next()) == (0, 1, 0)
 
 
+def test_an_empty_folder_where_notes_were_is_told(notes: Path, tmp_path: Path, follow: Follow) -> None:
+    """As when a disk is unmounted: the folder that it was mounted at stays."""
+    file = tmp_path / "x.duckdb"
+    watch = follow(notes, path=file)
+    notes.rename(notes.with_name("away"))
+    notes.mkdir()
+    error = watch.next().error
+    while "it isn't there" in str(error):
+        error = watch.next().error
+    assert isinstance(error, SourceError)
+    assert f"{notes}: it is empty now" in str(error)
+    assert keys(file) == ["a.md", "b.md", "deep/c.md"]
+    notes.rmdir()
+    write(notes.with_name("away") / "d.md")
+    notes.with_name("away").rename(notes)
+    assert counts(watch.next_published()) == (1, 0, 0)
+
+
+def test_all_notes_may_be_deleted(notes: Path, follow: Follow) -> None:
+    watch = follow(notes)
+    for name in ("a.md", "b.md", "deep/c.md"):
+        (notes / name).unlink()
+    removed = 0
+    while removed < 3:
+        removed += watch.next_published().removed
+    assert keys(file_of(notes)) == []
+
+
 def test_a_folder_in_the_place_of_another(notes: Path, tmp_path: Path, follow: Follow) -> None:
     """What watched the old folder would tell nothing any more."""
     watch = follow(notes, path=tmp_path / "x.duckdb")

@@ -16,7 +16,7 @@ from clew.ingest.model import Corpus, Graph, Partition
 from clew.ingest.spans import distinct
 from clew.text.terms import term_hash
 from clew.text.units import as_long
-from clew.types import Artifact, EdgeKind, Ints, Report
+from clew.types import Analysis, Artifact, EdgeKind, Ints, Report
 
 Column = Sequence[Any] | NDArray[Any]
 Table = dict[str, Column]
@@ -92,6 +92,11 @@ def _documents(corpus: Corpus) -> Table:
     return table
 
 
+def _paths(analysis: Analysis) -> list[str]:
+    """Return the headings above each section as JSON; sections are fewer than what stands in them."""
+    return [to_json(list(section.path)) for section in analysis.sections]
+
+
 def to_json(value: Any) -> str:
     """Return canonical JSON: sorted keys, no spaces, any object as its string."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -120,6 +125,7 @@ def _chunks(corpus: Corpus) -> Table:
         for document, analysis in zip(corpus.documents, corpus.analyses, strict=True)
         for at, span in enumerate(analysis.chunks)
     ]
+    paths = [(_paths(analysis), analysis.chunks) for analysis in corpus.analyses]
     return {
         "chunk": np.arange(len(rows), dtype=np.int32),
         "id": [make_id("chunk", d.id, str(s.start), str(s.end), a.texts[i]) for d, a, i, s in rows],
@@ -130,7 +136,7 @@ def _chunks(corpus: Corpus) -> Table:
         "start_line": [d.line - 1 + a.lines[i][0] for d, a, i, _ in rows],
         "end_line": [d.line - 1 + a.lines[i][1] for d, a, i, _ in rows],
         "n_tokens": [s.n_tokens for _, _, _, s in rows],
-        "heading_path": [to_json(list(a.sections[s.section].path)) for _, a, _, s in rows],
+        "heading_path": [path[span.section] for path, spans in paths for span in spans],
         "text": [a.texts[i] for _, a, i, _ in rows],
     }
 

@@ -262,11 +262,11 @@ def choose(lo: Longs, hi: Longs, row: Longs) -> Longs:
     alone = np.ones(len(lo), dtype=bool)
     alone[1:] = lo[1:] >= reach[:-1]
     keep = alone.copy()
-    free = 0
-    for i in np.flatnonzero(~alone).tolist():
-        if alone[i - 1]:
-            free = int(hi[i - 1])
-        if lo[i] >= free:
-            keep[i] = True
-            free = int(hi[i])
+    after = np.searchsorted(lo, hi)  # the first match that begins where this one ends, or later
+    last = np.flatnonzero(alone)  # chosen in each group so far; all groups go on side by side
+    while len(last):
+        last = after[last]
+        last = last[last < len(lo)]
+        last = last[~alone[last]]
+        keep[last] = True
     return order[keep]

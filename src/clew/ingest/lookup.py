@@ -38,11 +38,18 @@ class HashTable:
     def find(self, hashes: Hashes) -> tuple[Longs, Longs]:
         """Return (index into ``hashes``, row) for every hash that is a row's."""
         index = np.flatnonzero(self._bits[_slot(hashes)])
-        wanted = hashes[index]
-        lo = np.searchsorted(self._hashes, wanted, side="left")
-        hi = np.searchsorted(self._hashes, wanted, side="right")
+        owner, row = self.rows(*self.ranges(hashes[index]))
+        return index[owner], row
+
+    def ranges(self, hashes: Hashes) -> tuple[Longs, Longs]:
+        """Return where each hash's rows begin and end, as ``rows`` takes them."""
+        lo = np.searchsorted(self._hashes, hashes, side="left")
+        return lo, np.searchsorted(self._hashes, hashes, side="right")
+
+    def rows(self, lo: Longs, hi: Longs) -> tuple[Longs, Longs]:
+        """Return (index into the ranges, row) for every row of these ranges."""
         owner, at = expand(lo, hi)
-        return index[owner], self._order[at]
+        return owner, self._order[at]
 
 
 def find_runs(
@@ -59,12 +66,18 @@ def find_runs(
     bounds = line.corpus.doc_tokens
     last = np.repeat(bounds[1:], np.diff(bounds))  # where each token's document ends
     promising = bits(begins)
+    # What holds of one word is looked up once for each of the vocabulary, not at each place.
+    first, after = table.ranges(value)
+    word_goes_on, word_is_row = promising[_slot(value)], after > first
 
     def block(begin: int) -> list[tuple[Longs, Longs]]:
-        found: list[tuple[Longs, Longs]] = []
-        at = np.arange(begin, min(begin + BLOCK, total))
-        hashes = np.zeros(len(at), dtype=np.uint64)
-        for size in range(1, most + 1):
+        word = form[begin : begin + BLOCK]
+        index = np.flatnonzero(word_is_row[word])
+        owner, row = table.rows(first[word[index]], after[word[index]])
+        found = [(begin + index[owner], row)]
+        at = np.flatnonzero(word_goes_on[word])
+        at, hashes = begin + at, value[word[at]]
+        for size in range(2, most + 1):
             inside = at + size <= last[at]
             if size > WHOLE or not inside.all():
                 at, hashes = at[inside], hashes[inside]

@@ -128,3 +128,19 @@ def test_what_is_found_reads_like_a_name(pieces: list[str], names: list[list[str
     keys = {"".join(normal_words(name)) for name in spelled}
     for surface in found(" ".join(pieces), spelled, "und"):
         assert "".join(normal_words(surface)) in keys
+
+
+def test_matches_are_chosen_from_left_to_right() -> None:
+    """Against the plain walk: take the longest that begins first and overlaps nothing taken."""
+    random = np.random.default_rng(5)
+    for _ in range(300):
+        n = int(random.integers(0, 40))
+        lo = random.integers(0, 30, n)
+        hi = lo + random.integers(1, 6, n)
+        row = random.permutation(n)
+        taken, free = [], 0
+        for i in np.lexsort((row, -hi, lo)).tolist():
+            if lo[i] >= free:
+                taken.append(i)
+                free = int(hi[i])
+        assert choose(lo, hi, row).tolist() == taken
