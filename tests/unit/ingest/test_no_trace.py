@@ -190,7 +190,6 @@ def evidence(whole: dict[str, Rows], kind: str, one: str, other: str) -> set[tup
     """Return the places (document, start, end) that state an edge of a kind between two names."""
     names = {row[0]: row[3] for row in whole["nodes"]}
     edges = {row[0] for row in whole["edges"] if (row[2], names[row[3]], names[row[4]]) == (kind, one, other)}
-    key = places(whole)
     keys = {row[0]: row[2] for row in whole["documents"]}
     return {(keys[doc], a, b) for edge, doc, _, a, b, *_ in whole["edge_evidence"] if edge in edges}
 
