@@ -12,7 +12,7 @@ from command import call
 from clew.testing.faults import Fault, FaultServer, error
 
 QUESTION = "Who repaired Tide Gauge No. 3?"
-GOOD = "Tomasz Okoye repaired it in the spring of 2022 [1][2][3][4][5]."
+GOOD = "Tomasz Okoye repaired it in the spring of 2022."  # it cites nothing: Clew finds what says so
 SAID = f"{GOOD} It was painted pink in 1999 [1, 98]."
 
 
@@ -52,7 +52,7 @@ def test_the_screen_shows_the_answer_its_sources_and_its_doubts(vault: Path) -> 
         done = ask(vault, server)
         strict = ask(vault, server, "--strict")
     assert done.code == 0, done.err
-    assert done.out.startswith("Tomasz Okoye repaired it in the spring of 2022 [1]")
+    assert done.out.startswith("Tomasz Okoye repaired it in the spring of 2022. [1]")
     assert "\n[1] " in done.out
     assert ".md:" in done.out
     assert "Not supported by what is cited (1 of 2 sentences):" in done.out

@@ -35,7 +35,8 @@ def show(stream: AnswerStream) -> Answer:
         _end(stream)
         raise
     if not found.text:
-        write("The notes hold nothing on this question.")
+        unsupported = "The notes support nothing of what the model said."
+        write(unsupported if found.left_out else "The notes hold nothing on this question.")
     write("\n")
     return found
 
