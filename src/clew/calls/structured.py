@@ -114,13 +114,13 @@ def _candidates(text: str, schema: Mapping[str, Any]) -> Iterator[Any]:
             mended = _mend(part[start:])
             if isinstance(mended, dict | list):
                 yield mended
-                yield _certain(mended, schema)
+                for certain in (_filled(mended, schema), _filled(_without_last(mended), schema)):
+                    if not isinstance(certain, dict) or any(certain.values()):  # an empty one says nothing
+                        yield certain
 
 
-def _certain(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return what a reply that was cut says for certain: without the item in which it ends, and with lists
-    that it hadn't come to left empty."""
-    value = _without_last(value)
+def _filled(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return a reply that was cut with the lists that it hadn't come to left empty."""
     if isinstance(value, dict):
         known = schema.get("properties", {})
         lists = [name for name in schema.get("required", ()) if known.get(name, {}).get("type") == "array"]
@@ -130,7 +130,7 @@ def _certain(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _without_last(value: Any) -> Any:
-    """Return a value without the last item of the outermost list that it ends in."""
+    """Return a value without the last item of the outermost list that it ends in: it may be half."""
     if isinstance(value, list):
         return value[:-1]
     if isinstance(value, dict) and value:

@@ -14,7 +14,10 @@ LINK = {"source": "Gauge", "target": "Bay", "phrase": "is in", "strength": 0.5, 
 WHOLE = json.dumps({"entities": [ENTITY] * 3, "relationships": [LINK] * 2})
 
 
-@pytest.mark.parametrize("end", range(len('{"entities": [') + 2, len(WHOLE)))
+FIRST = len('{"entities": [') + len(json.dumps(ENTITY)) + 4  # the second one has begun
+
+
+@pytest.mark.parametrize("end", range(FIRST, len(WHOLE)))
 def test_a_reply_that_is_cut_anywhere_gives_its_whole_items(end: int) -> None:
     reading = read_json(WHOLE[:end], EXTRACTION)
     assert reading.faults == ()
@@ -23,6 +26,12 @@ def test_a_reply_that_is_cut_anywhere_gives_its_whole_items(end: int) -> None:
     assert len(reading.value["entities"]) - len(whole) <= 1  # one whose last text was cut
     assert len(whole) >= WHOLE[:end].count(json.dumps(ENTITY)) - 1
     assert len(reading.value["relationships"]) <= 2
+
+
+@pytest.mark.parametrize("end", range(1, FIRST - 4))
+def test_a_reply_that_is_cut_before_anything_is_whole_is_asked_for_again(end: int) -> None:
+    reading = read_json(WHOLE[:end], EXTRACTION)
+    assert reading.faults or reading.value["entities"]
 
 
 def test_what_is_wrong_elsewhere_stays_a_fault() -> None:
