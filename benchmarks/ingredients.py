@@ -116,16 +116,16 @@ def _no_scores(postings: Postings, positions: object) -> Floats:
     return np.zeros(postings.n_chunks, dtype=np.float32)
 
 
-def _no_dense(space: Space, terms: list[int], vector: Floats | None, unknown: int = 0) -> Relevance:
-    return _relevance(space, terms, None)
+def _no_dense(space: Space, terms: list[int], vector: object, *others: Any) -> Relevance:
+    return _relevance(space, terms, None, *others)
 
 
 _relevance = ranking.relevance
 
 
-def _by_ranks(space: Space, terms: list[int], vector: Floats | None, unknown: int = 0) -> Relevance:
+def _by_ranks(space: Space, *asked: Any) -> Relevance:
     """Fuse by ranks instead of scores."""
-    scores = _relevance(space, terms, vector, unknown)
+    scores = _relevance(space, *asked)
     if scores.dense is None:
         return scores
     fused = rrf([top(scores.bm25, 100), top(scores.dense, 100)], space.n_chunks)
@@ -136,16 +136,16 @@ def _no_seeds(space: Space, names: object) -> dict[int, float]:
     return {}
 
 
-def _no_walk(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> Walk:
+def _no_walk(space: Space, scores: Relevance, *others: Any) -> Walk:
     return Walk(scores.hybrid, np.zeros(space.n_nodes, dtype=np.float32))
 
 
-def _only_names(space: Space, scores: Relevance, seeds: Mapping[int, float]) -> Walk:
+def _only_names(space: Space, scores: Relevance, seeds: Mapping[int, float], *others: Any) -> Walk:
     """Walk from the named nodes alone, where there are any."""
     if not seeds:
-        return _restart_walk(space, scores, seeds)
+        return _restart_walk(space, scores, seeds, *others)
     with patch.object(ranking, "CHUNK_MASS", 0.0):
-        return _restart_walk(space, scores, seeds)
+        return _restart_walk(space, scores, seeds, *others)
 
 
 _restart_walk = ranking.restart_walk

@@ -26,12 +26,15 @@ from typing import Any
 import numpy as np
 
 from clew import Index
-from clew.options import EmbedOptions, IndexOptions
+from clew.options import ContextOptions, EmbedOptions, IndexOptions
+from clew.query.brief import PASSAGES, SHARES, counter, offer
+from clew.query.context import pack
 from clew.query.limits import Limits
 from clew.query.match import candidates, node_words, rows_of
 from clew.query.neighbourhood import reach
 from clew.query.paths import best_paths
 from clew.query.pattern import parse
+from clew.query.question import read_question
 from common import save, table
 
 SEED = 11
@@ -141,7 +144,10 @@ def measure(path: Path) -> dict[str, Any]:
             **{f"match {text}": _match(index, text, names, picked) for text in PATTERNS},
             "cosine over 1,000 notes": median(lambda n: np.argsort(-(vectors @ vectors[n]))[:10], 200),
             "report look-up": median(lambda n: reader.reports([n % max(reader.count("reports"), 1)]), 100),
-            "context assembly": median(lambda n: index.context(f"what leads on to {names[picked[n]]}?"), 20),
+            "context assembly": _pack(index, [f"what leads on to {names[node]}?" for node in picked[:21]]),
+            "`clew context`, whole": median(
+                lambda n: index.context(f"what leads on to {names[picked[n]]}?"), 20
+            ),
             "whole retrieval": median(
                 lambda n: index.search(f"what leads on to {names[picked[n]]}?", 10), 40
             ),
@@ -166,6 +172,17 @@ def _match(index: Index, text: str, names: dict[int, str], picked: list[int]) ->
         list(islice(rows_of(space.graph, pattern, masks, Limits()), 20))
 
     return median(call, 30)
+
+
+def _pack(index: Index, questions: list[str]) -> float:
+    """Return the median of packing, under the budget, what has been found for a question."""
+    engine, options = index.engine, ContextOptions()
+    count, _ = counter(engine)
+    found = [
+        offer(read_question(text, engine), engine.search(text, PASSAGES), engine, options)
+        for text in questions
+    ]
+    return median(lambda n: pack(found[n], options.budget, count, SHARES), len(questions) - 1)
 
 
 def main() -> None:

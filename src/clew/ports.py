@@ -341,6 +341,10 @@ class Reader(Protocol):
 
     def members(self, community: int) -> list[int]: ...
 
+    def belonging(self, nodes: Sequence[int], communities: Sequence[int]) -> list[tuple[int, int]]:
+        """Return which of the communities hold which of the nodes, as (community, node), ascending."""
+        ...
+
     def reports(self, communities: Sequence[int]) -> list[Report]: ...
 
     def check(self) -> list[Check]:

@@ -9,7 +9,7 @@ from clew.options import AnswerOptions, ContextOptions
 from clew.prompts import load
 from clew.query.cite import Citer
 from clew.query.context import Count, Offer, edges, pack, reports
-from clew.query.model import Engine
+from clew.query.model import Engine, Retrieval
 from clew.query.question import Closeness, Question, read_question
 from clew.query.sources import Item, Place, about, lines_of, whole
 from clew.query.themes import select
@@ -34,10 +34,7 @@ def brief(question: str, engine: Engine, options: ContextOptions, folder: str = 
         messages = prompt.fill(context=context, question=question)
         return "\n\n".join(message.text for message in messages)
 
-    offers = _themes(asked, found.hits, engine, options.reports)
-    named = [seed.position for seed in found.seeds if seed.kind == "node"]
-    offers += edges(around([*named, *asked.named], found.hits, engine, options.edges))
-    offers += _notes(asked, found.hits, engine, options)
+    offers = offer(asked, found, engine, options)
     packed = pack(offers, max(options.budget - count(shown("")), 0), count, SHARES)
     text = shown(packed.text)
     while packed.items and count(text) > options.budget:  # counted together, it may take a little more
@@ -45,6 +42,14 @@ def brief(question: str, engine: Engine, options: ContextOptions, folder: str = 
         text = shown(packed.text)
     items = tuple(BriefItem(i.number, i.kind, i.text, i.tokens, _cited(i)) for i in packed.items)
     return Brief(question, text, count(text), options.budget, tokenizer, items)
+
+
+def offer(asked: Question, found: Retrieval, engine: Engine, options: ContextOptions) -> list[Offer]:
+    """Return what may be packed for a question: summaries, edges in words, and snippets of central notes."""
+    offers = _themes(asked, found.hits, engine, options.reports)
+    named = [seed.position for seed in found.seeds if seed.kind == "node"]
+    offers += edges(around([*named, *asked.named], found.hits, engine, options.edges))
+    return offers + _notes(asked, found.hits, engine, options)
 
 
 def counter(engine: Engine) -> tuple[Count, str]:

@@ -23,7 +23,7 @@ from clew.text.tokens import normalise, surface_words
 from clew.text.wording import is_everyday
 from clew.types import Floats
 
-# A sentence is supported from this support on; `benchmarks/support.py` tells what it gets right.
+# A sentence is supported from this support on; `tests/unit/query/test_support.py` tells what it gets right.
 WITH_MEANING, WITHOUT_MEANING = 0.5, 0.5
 MEANING = 0.5  # the weight of closeness in meaning against that of the words
 NEXT = 0.15  # what a further line must add to be cited too

@@ -91,8 +91,8 @@ def select(
         considered += len(reports)
         shares = belongs.shares([row.community for row in rows])
         found = [
-            _score(report, level, asked, share, closeness, engine)
-            for report, share in zip(reports, shares, strict=True)
+            _score(report, level, asked, share, closeness, engine, names)
+            for report, share, names in zip(reports, shares, _names(reports, engine), strict=True)
         ]
         relevant = {item.report.community: item for item in found if item.relevant}
         parent = {row.community: row.parent for row in rows}
@@ -138,11 +138,14 @@ class _Belonging:
         A hit belongs to the one that has most of it: what hubs leave in all the others says nothing.
         """
         table = np.zeros((len(communities), len(self.nodes)))
-        for row, community in enumerate(communities):
-            members = np.array(self.reader.members(community), dtype=np.int64)
-            for place, (nodes, idf) in enumerate(zip(self.nodes, self.idf, strict=True)):
-                if len(nodes):
-                    table[row, place] = idf[np.isin(nodes, members)].sum() / idf.sum()
+        among = sorted({node for nodes in self.nodes for node in nodes.tolist()})
+        row_of = {community: row for row, community in enumerate(communities)}
+        rows_of: dict[int, list[int]] = {}  # a node's communities; one a level, but nothing here needs that
+        for community, node in self.reader.belonging(among, communities):
+            rows_of.setdefault(node, []).append(row_of[community])
+        for place, (nodes, idf) in enumerate(zip(self.nodes, self.idf, strict=True)):
+            for node, weight in zip(nodes.tolist(), (idf / idf.sum()).tolist(), strict=True):
+                table[rows_of.get(node, []), place] += weight
         total = sum(self.weight)
         if not table.size or total <= 0:
             return [(0.0, frozenset())] * len(communities)
@@ -154,6 +157,13 @@ class _Belonging:
         return found
 
 
+def _names(reports: Sequence[Report], engine: Engine) -> list[list[str]]:
+    """Return the names of each report's first members, by one look-up for all."""
+    wanted = sorted({node for report in reports for node in report.members[:NAMES]})
+    name = {node.node: node.name for node in engine.reader.nodes(wanted)}
+    return [[name[node] for node in report.members[:NAMES]] for report in reports]
+
+
 def _score(
     report: Report,
     level: int,
@@ -161,8 +171,8 @@ def _score(
     share: tuple[float, frozenset[int]],
     closeness: Closeness,
     engine: Engine,
+    names: Sequence[str],
 ) -> Scored:
-    names = [node.name for node in engine.reader.nodes(list(report.members[:NAMES]))]
     text = "\n".join([report.title, *names, *(finding.text for finding in report.findings)])
     covered = asked.share(asked.covered(_terms(text, engine)))
     chunks = sorted({finding.chunk for finding in report.findings})

@@ -256,6 +256,14 @@ class DuckReader:
         query = "SELECT node FROM community_members WHERE community = ? ORDER BY node"
         return [node for (node,) in self._rows(query, [int(community)])]
 
+    def belonging(self, nodes: Sequence[int], communities: Sequence[int]) -> list[tuple[int, int]]:
+        """Return which of the communities hold which of the nodes, as (community, node), ascending."""
+        query = (
+            f"SELECT community, node FROM community_members WHERE node IN ({_LISTED}) "
+            f"AND community IN ({_LISTED}) ORDER BY community, node"
+        )
+        return self._rows(query, [_listed(nodes), _listed(communities)])
+
     def reports(self, communities: Sequence[int]) -> list[Report]:
         """Return the reports of communities, with their findings."""
         findings: dict[int, list[Finding]] = {}

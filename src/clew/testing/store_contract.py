@@ -147,6 +147,8 @@ class StoreContract:
         assert [c.community for c in reader.communities()] == [0, 1, 2]
         assert [c.parent for c in reader.communities(level=1)] == [0]
         assert reader.members(1) == [1, 3, 5, 7, 9, 11]
+        assert reader.belonging([11, 0, 3], [1]) == [(1, 3), (1, 11)]
+        assert reader.belonging([], [1]) == reader.belonging([3], []) == []
         reports = reader.reports([2, 0])
         assert [report.community for report in reports] == [2, 0]
         assert [len(report.findings) for report in reports] == [1, 1]
