@@ -397,20 +397,31 @@ class Index:
         return AsyncAnswerStream(lambda: self._stream(question, mode, options, where, me, now))
 
     def chat(
-        self, mode: str = "auto", *, options: AnswerOptions | None = None, where: Filter | None = None
+        self,
+        mode: str = "auto",
+        *,
+        options: AnswerOptions | None = None,
+        where: Filter | None = None,
+        me: str = "",
+        now: int | str | None = None,
     ) -> Chat:
         """Begin a conversation: ``chat.ask(question)`` gives a stream, of which ``.answer`` is the whole.
         Follow-up questions are completed from what was said."""
         from clew.streams import Chat
 
-        return Chat(lambda question, turns: self._pieces(question, mode, options, where, turns))
+        return Chat(
+            lambda question, turns: self._pieces(question, mode, options, where, turns, me=me, now=now)
+        )
 
-    def context(self, question: str, options: ContextOptions | None = None) -> Brief:
-        """Return a prompt for a question within a small budget of tokens, with the places that it is from. No
-        language model is needed."""
+    def context(
+        self, question: str, options: ContextOptions | None = None, *, where: Filter | None = None
+    ) -> Brief:
+        """Return a prompt for a question within a small budget of tokens, from what passes ``where``, with
+        the places that it is from. No language model is needed."""
         from clew.query.brief import brief
 
-        return brief(question, self.engine, options or ContextOptions(), _prompts(self._llm))
+        within = self.engine.within(scope_of(self.engine.space, where))
+        return brief(question, within, options or ContextOptions(), _prompts(self._llm))
 
     def _stream(
         self,

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from clew.cli.arguments import AsJson, IndexFile
-from clew.cli.options import settings_options
+from clew.cli.filters import Where, filter_options
+from clew.cli.options import ME, settings_options
 
 
 def register(app: typer.Typer) -> None:
@@ -17,9 +18,11 @@ def register(app: typer.Typer) -> None:
     app.command()(prompts)
 
 
-@settings_options("answer", "llm")
+@filter_options
+@settings_options("answer", "llm", ME)
 def chat(
     flags: dict[str, Any],
+    where: Where,
     mode: Annotated[
         str, typer.Option("--mode", "-m", metavar="MODE", help="auto, basic, local, global or drift.")
     ] = "auto",
@@ -33,13 +36,15 @@ def chat(
     """
     from clew.cli import chatting
 
-    chatting.run(mode, flags, index, as_json)
+    chatting.run(mode, flags, index, as_json, where)
 
 
+@filter_options
 @settings_options("context", "llm.prompts")
 def context(
     question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="Quotes aren't needed.")],
     flags: dict[str, Any],
+    where: Where,
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +55,7 @@ def context(
     """
     from clew.cli import chatting
 
-    chatting.context(" ".join(question), flags, index, as_json)
+    chatting.context(" ".join(question), flags, index, as_json, where)
 
 
 @settings_options("llm.prompts")

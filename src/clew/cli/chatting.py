@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,17 +12,24 @@ from typing import Any
 import typer
 
 from clew.cli import answering, payload, render
+from clew.cli.filters import NOW, tell_filter
 from clew.cli.find import find_index
 from clew.cli.reading import opened, settings_for
 from clew.cli.screen import Page, clean, say, write, write_json
 from clew.errors import ClewError, UsageError
-from clew.types import Answer
+from clew.types import Answer, Filter
 
 PROMPT = "> "
 HELP = "Ask, or /sources, /quit."
 
 
-def run(mode: str, flags: Mapping[str, Any], given: Path | None, as_json: bool) -> None:
+def run(
+    mode: str,
+    flags: Mapping[str, Any],
+    given: Path | None,
+    as_json: bool,
+    where: Filter | None = None,
+) -> None:
     """Answer questions from stdin until it ends. From a pipe, the exit code is that of the last error."""
     settings = settings_for(find_index(given), flags)
     typed = sys.stdin.isatty()
@@ -29,7 +37,9 @@ def run(mode: str, flags: Mapping[str, Any], given: Path | None, as_json: bool) 
     last: Answer | None = None
     with opened(given, follow=True, llm=settings.llm_options()) as index:
         index.prepare()
-        chat = index.chat(mode, options=settings.answer_options())
+        tell_filter(index, where)
+        me, now = settings.who_options().me, os.environ.get(NOW) or None
+        chat = index.chat(mode, options=settings.answer_options(), where=where, me=me, now=now)
         if typed:
             say(HELP, "dim")
         for line in _lines(typed):
@@ -94,16 +104,23 @@ def _sources(last: Answer | None) -> None:
     page.send()
 
 
-def context(question: str, flags: Mapping[str, Any], given: Path | None, as_json: bool) -> None:
+def context(
+    question: str,
+    flags: Mapping[str, Any],
+    given: Path | None,
+    as_json: bool,
+    where: Filter | None = None,
+) -> None:
     """Print a prompt for a small budget."""
     if not question.strip():
         raise UsageError("question", "it is empty", 'Write one: clew context "what is …?".')
     settings = settings_for(find_index(given), flags)
     with opened(given, llm=settings.llm_options()) as index:
         index.prepare(question)
-        found = index.context(question, settings.context_options())
+        found = index.context(question, settings.context_options(), where=where)
+        told = tell_filter(index, where)
     if as_json:
-        write_json("context", payload.brief(found))
+        write_json("context", {**payload.brief(found), "filter": told})
         return
     write(clean(found.text) + "\n")
     say(f"{found.tokens} of {found.budget} tokens ({found.tokenizer}), {len(found.items)} items", "dim")

@@ -74,7 +74,7 @@ def _notes(asked: Question, hits: Sequence[Hit], engine: Engine, options: Contex
     for hit in hits:
         best.setdefault(hit.document.doc, hit)
     first = list(best.values())[: CANDIDATES * options.notes]
-    rank = _centrality([hit.document.doc for hit in first], engine)
+    rank = [float(engine.space.chunk_rank[hit.chunk.chunk]) for hit in first]  # its note's PageRank
     top, most = max((hit.score for hit in first), default=0.0) or 1.0, max(rank, default=0.0) or 1.0
     # A central note that is off the point is of no use: what it is found with counts as much.
     value = [hit.score / top * (1 + central / most) for hit, central in zip(first, rank, strict=True)]
@@ -85,16 +85,6 @@ def _notes(asked: Question, hits: Sequence[Hit], engine: Engine, options: Contex
         head = about(hit.document, hit.chunk)
         out.append(Offer("text", f"{head}\n{text}" if head else text, (place,), head))
     return out
-
-
-def _centrality(docs: Sequence[int], engine: Engine) -> list[float]:
-    """Return the PageRank of each document's node, 0 for one without."""
-    node_of = {
-        int(doc): node for node, doc in enumerate(engine.reader.array("graph.node_doc").tolist()) if doc >= 0
-    }
-    known = [node_of[doc] for doc in docs if doc in node_of]
-    rank = {node.doc: node.pagerank for node in engine.reader.nodes(known)}
-    return [rank.get(doc, 0.0) for doc in docs]
 
 
 def _snippet(place: Place, asked: Question, engine: Engine, most: int) -> tuple[Place, str]:

@@ -24,7 +24,7 @@ def explain(
     each passage as its label, as nodes have their names. All passages are read in one query: about 2 ms."""
     order = ranking.chunks.tolist()
     seeding = [seed.position for seed in ranking.seeds if seed.kind == "chunk"]
-    read = space.reader.chunks(list(dict.fromkeys([*order, *seeding])))
+    read = space.chunks(list(dict.fromkeys([*order, *seeding])))
     chunks = {chunk.chunk: chunk for chunk in read}
     documents = space.documents({chunk.doc for chunk in read})
     labels = {at: f"{documents[one.doc].location}:{one.start_line}" for at, one in chunks.items()}

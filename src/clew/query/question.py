@@ -196,9 +196,9 @@ def _salience(question: str, embedder: Embedder | None) -> dict[str, float]:
 
 def _defined(names: Sequence[Named], engine: Engine) -> tuple[int, ...]:
     """Return the nodes that the question names and that a title, an alias or a heading defines."""
-    defined = set(engine.reader.array("graph.def_node").tolist())
+    defined = engine.space.defined
     nodes = (node for name in names for node in name.nodes)
-    return tuple(dict.fromkeys(node for node in nodes if node in defined))
+    return tuple(dict.fromkeys(node for node in nodes if defined[node] > 0))
 
 
 def _words(question: str) -> list[str]:

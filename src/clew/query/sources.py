@@ -80,9 +80,8 @@ def whole(chunk: Chunk, document: Document) -> Place:
 def places_at(spots: Sequence[tuple[int, int, int]], engine: Engine) -> list[Place]:
     """Return places given as chunk and source bytes; the whole chunk, where they can't be placed."""
     wanted = sorted({chunk for chunk, _, _ in spots})
-    chunks = dict(zip(wanted, engine.reader.chunks(wanted), strict=True))
-    docs = sorted({chunk.doc for chunk in chunks.values()})
-    documents = dict(zip(docs, engine.reader.documents(docs), strict=True))
+    chunks = dict(zip(wanted, engine.space.chunks(wanted), strict=True))
+    documents = engine.space.documents({chunk.doc for chunk in chunks.values()})
     found = []
     for at, start, end in spots:
         chunk = chunks[at]

@@ -14,7 +14,7 @@ from clew.algo.lookup import distinct_below, locate
 from clew.algo.walk import Links
 from clew.ports import Reader
 from clew.query.graph import Graph
-from clew.types import Document, Filter, Floats, Ints
+from clew.types import Chunk, Document, Filter, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # A passage that defines a node (its title, its heading) is worth this many mentions of it.
 DEFINES = 5.0
+KEPT_CHUNKS = 4096  # passages that are held once read: some megabytes
 
 
 class Space:
@@ -34,7 +35,9 @@ class Space:
         self.n_chunks = len(self.chunk_doc)
         self.n_docs = int(self.chunk_doc.max(initial=-1)) + 1
         self._documents: dict[int, Document] = {}
+        self._chunks: dict[int, Chunk] = {}
         self.scopes: dict[Filter, Scope] = {}  # see clew.query.scope
+        self.report_terms: dict[int, set[str]] = {}  # by community; see clew.query.themes
         self._of_kind: dict[str, NDArray[np.bool_]] = {}
 
     @cached_property
@@ -193,6 +196,18 @@ class Space:
         if missing:
             self._documents.update((one.doc, one) for one in self.reader.documents(missing))
         return self._documents
+
+    def chunks(self, wanted: Sequence[int]) -> list[Chunk]:
+        """Return chunks by position. The last thousands are kept: what a question finds is read again to be
+        packed and cited."""
+        kept = self._chunks  # threads may share this: it is replaced as a whole
+        found = {at: kept[at] for at in wanted if at in kept}
+        missing = sorted(set(wanted) - found.keys())
+        if missing:
+            read = {one.chunk: one for one in self.reader.chunks(missing)}
+            found.update(read)
+            self._chunks = {**kept, **read} if len(kept) + len(read) <= KEPT_CHUNKS else read
+        return [found[at] for at in wanted]
 
     def node_names(self, nodes: Iterable[int]) -> dict[int, str]:
         """Return the names of nodes by position."""

@@ -137,15 +137,15 @@ class _Belonging:
 
         A hit belongs to the one that has most of it: what hubs leave in all the others says nothing.
         """
-        table = np.zeros((len(communities), len(self.nodes)))
-        among = sorted({node for nodes in self.nodes for node in nodes.tolist()})
-        row_of = {community: row for row, community in enumerate(communities)}
-        rows_of: dict[int, list[int]] = {}  # a node's communities; one a level, but nothing here needs that
-        for community, node in self.reader.belonging(among, communities):
-            rows_of.setdefault(node, []).append(row_of[community])
+        among = np.unique(np.concatenate(self.nodes)) if self.nodes else np.empty(0, dtype=np.int64)
+        share = np.zeros((len(among), len(self.nodes)))  # of each hit's weight that each node has
         for place, (nodes, idf) in enumerate(zip(self.nodes, self.idf, strict=True)):
-            for node, weight in zip(nodes.tolist(), (idf / idf.sum()).tolist(), strict=True):
-                table[rows_of.get(node, []), place] += weight
+            share[np.searchsorted(among, nodes), place] = idf / idf.sum()
+        held = np.array(self.reader.belonging(among.tolist(), communities), dtype=np.int64).reshape(-1, 2)
+        row_of = {community: row for row, community in enumerate(communities)}
+        table = np.zeros((len(communities), len(self.nodes)))
+        rows = [row_of[community] for community in held[:, 0].tolist()]
+        np.add.at(table, rows, share[np.searchsorted(among, held[:, 1])])
         total = sum(self.weight)
         if not table.size or total <= 0:
             return [(0.0, frozenset())] * len(communities)
@@ -158,9 +158,8 @@ class _Belonging:
 
 
 def _names(reports: Sequence[Report], engine: Engine) -> list[list[str]]:
-    """Return the names of each report's first members, by one look-up for all."""
-    wanted = sorted({node for report in reports for node in report.members[:NAMES]})
-    name = {node.node: node.name for node in engine.reader.nodes(wanted)}
+    """Return the names of each report's first members."""
+    name = engine.space.node_names({node for report in reports for node in report.members[:NAMES]})
     return [[name[node] for node in report.members[:NAMES]] for report in reports]
 
 
@@ -173,11 +172,23 @@ def _score(
     engine: Engine,
     names: Sequence[str],
 ) -> Scored:
-    text = "\n".join([report.title, *names, *(finding.text for finding in report.findings)])
-    covered = asked.share(asked.covered(_terms(text, engine)))
+    covered = asked.share(asked.covered(_report_terms(report, names, engine)))
     chunks = sorted({finding.chunk for finding in report.findings})
     close = max(closeness.of_chunks(chunks), default=0.0)
     return Scored(report, level, share[0], covered, close, share[1])
+
+
+def _report_terms(report: Report, names: Sequence[str], engine: Engine) -> set[str]:
+    """Return the terms of a report: its title, members and findings. They are kept, as every question asks
+    for those of dozens of reports, but not those of what a filter leaves of one."""
+    kept = engine.space.report_terms
+    found = kept.get(report.community) if engine.scope is None else None
+    if found is None:
+        text = "\n".join([report.title, *names, *(finding.text for finding in report.findings)])
+        found = _terms(text, engine)
+        if engine.scope is None:
+            kept[report.community] = found
+    return found
 
 
 def _terms(text: str, engine: Engine) -> set[str]:
@@ -190,8 +201,8 @@ def _terms(text: str, engine: Engine) -> set[str]:
 
 def tell(report: Report, finding: Finding, engine: Engine, citer: Citer) -> Sentence:
     """Return a theme as a sentence: its title, a dash, its finding with a citation."""
-    chunk = engine.reader.chunks([finding.chunk])[0]
-    document = engine.reader.documents([chunk.doc])[0]
+    chunk = engine.space.chunks([finding.chunk])[0]
+    document = engine.space.documents([chunk.doc])[chunk.doc]
     citation = citer.at_source(chunk, document, finding.start, finding.end)
     return Sentence(f"{report.title} — {plain(finding.text)}", (citation.number,))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from clew.query.model import Engine
 from clew.query.sources import Place, places_at
-from clew.types import EDGE_WORDS, Edge, Hit
+from clew.types import EDGE_WORDS, Chunk, Edge, Evidence, Hit
 
 PER_NODE = 40  # edges of a node that are looked at, heaviest first
 EVIDENCE = 3  # places of an edge
@@ -30,25 +32,34 @@ class Spoken:
 
 def around(named: Sequence[int], hits: Sequence[Hit], engine: Engine, most: int) -> list[Spoken]:
     """Return the edges that say most about what the question names and the hits mention, best first."""
-    reader = engine.reader
     if most < 1 or not named:
         return []
-    near = _mentioned(hits, engine)
+    near, ours = _mentioned(hits, engine), set(named)
     value: dict[int, tuple[float, Edge]] = {}
-    for node in dict.fromkeys(named):
-        for edge in reader.edges(node=node, limit=PER_NODE):
-            if edge.kind == DEFINED:
-                continue
-            other = edge.target if edge.source == node else edge.source
-            close = NAMED if other in named else FOUND if other in near else 0.0
-            value[edge.edge] = (
-                (WORTH.get(edge.kind, OTHER) + close) * (0.5 + 0.5 * min(edge.weight, 1.0)),
-                edge,
-            )
+    for edge in engine.reader.edge_rows(_heaviest(ours, engine)):
+        if edge.kind == DEFINED:
+            continue
+        ends = {edge.source, edge.target}
+        close = NAMED if ends <= ours else FOUND if ends - ours <= near else 0.0
+        worth = (WORTH.get(edge.kind, OTHER) + close) * (0.5 + 0.5 * min(edge.weight, 1.0))
+        value[edge.edge] = (worth, edge)
     best: dict[tuple[int, int], Edge] = {}  # that one links to the other says that it mentions it
     for _, edge in sorted(value.values(), key=lambda pair: (-pair[0], pair[1].edge)):
         best.setdefault((min(edge.source, edge.target), max(edge.source, edge.target)), edge)
     return _spoken(list(best.values())[: 2 * most], engine)[:most]
+
+
+def _heaviest(named: Iterable[int], engine: Engine) -> list[int]:
+    """Return the positions of each node's heaviest edges, by the arrays: a scan of a million edges takes a
+    millisecond, where a query takes fifteen."""
+    reader = engine.reader
+    source, target = reader.array("edges.source"), reader.array("edges.target")
+    weight = reader.array("edges.weight")
+    found: list[int] = []
+    for node in sorted(named):
+        rows = np.flatnonzero((source == node) | (target == node))
+        found += rows[np.lexsort((rows, -weight[rows]))][:PER_NODE].tolist()
+    return list(dict.fromkeys(found))
 
 
 def _mentioned(hits: Sequence[Hit], engine: Engine) -> set[int]:
@@ -60,19 +71,16 @@ def _mentioned(hits: Sequence[Hit], engine: Engine) -> set[int]:
 
 
 def _spoken(edges: Sequence[Edge], engine: Engine) -> list[Spoken]:
-    """Put edges into words; those that no passage states, and those that say the same, are left out."""
-    reader = engine.reader
+    """Put edges into words; those that no place states, and those that say the same, are left out."""
     ends = sorted({edge.source for edge in edges} | {edge.target for edge in edges})
-    names = dict(zip(ends, (" ".join(node.name.split()) for node in reader.nodes(ends)), strict=True))
-    rows = reader.evidence([edge.edge for edge in edges], limit=EVIDENCE)
-    spots = [
-        [(row.chunk, row.start, row.end) for row in rows.get(edge.edge, []) if _passes(row.chunk, engine)]
-        for edge in edges
-    ]
-    placed = iter(places_at([spot for group in spots for spot in group], engine))
+    names = {node: " ".join(name.split()) for node, name in engine.space.node_names(ends).items()}
+    rows = engine.reader.evidence([edge.edge for edge in edges], limit=EVIDENCE)
+    groups = [[row for row in rows.get(edge.edge, []) if _passes(row, engine)] for edge in edges]
+    spots = [(row.chunk, row.start, row.end) for group in groups for row in group if row.chunk >= 0]
+    placed = iter(places_at(spots, engine))
     out: dict[str, Spoken] = {}
-    for edge, group in zip(edges, spots, strict=True):
-        places = tuple(_sentence(next(placed)) for _ in group)
+    for edge, group in zip(edges, groups, strict=True):
+        places = tuple(_sentence(next(placed)) if row.chunk >= 0 else _outside(row, engine) for row in group)
         words = edge.phrase or EDGE_WORDS.get(edge.kind, (edge.kind.replace("_", " "),) * 2)[0]
         text = f"{names[edge.source]} — {' '.join(words.split())} → {names[edge.target]}"
         if places and names[edge.source] != names[edge.target]:
@@ -80,11 +88,18 @@ def _spoken(edges: Sequence[Edge], engine: Engine) -> list[Spoken]:
     return list(out.values())
 
 
-def _passes(chunk: int, engine: Engine) -> bool:
-    """Tell whether a place is in a passage (what frontmatter states is in none), and passes the filter."""
-    return chunk >= 0 and (engine.scope is None or bool(engine.scope.chunks[chunk]))
+def _passes(row: Evidence, engine: Engine) -> bool:
+    """Tell whether a place passes the filter."""
+    return engine.scope is None or bool(engine.scope.docs[row.doc])
 
 
 def _sentence(place: Place) -> Place:
     """Return the whole passage: what states an edge is often one word of a sentence."""
     return Place(place.chunk, place.document, 0, len(place.chunk.text))
+
+
+def _outside(row: Evidence, engine: Engine) -> Place:
+    """Return a place that is in no passage (frontmatter, a record's fields) as one of its own."""
+    last = row.line + row.quote.count("\n")
+    chunk = Chunk(-1, "", row.doc, 0, row.start, row.end, row.line, last, 0, (), row.quote)
+    return Place(chunk, engine.space.documents([row.doc])[row.doc], 0, len(row.quote))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.errors import BadIndex
 from clew.stores.duckdb_files import Cursors
+from clew.stores.kept import KeptThemes
 from clew.stores.places import META_KEY, Places
 from clew.stores.schema import TABLES
 from clew.stores.strings import escape, unescape
@@ -27,7 +28,6 @@ from clew.types import (
     Document,
     Edge,
     Evidence,
-    Finding,
     Mention,
     Node,
     Origin,
@@ -68,6 +68,7 @@ class DuckReader:
         self._counts: dict[str, int] = {}
         self._parts: dict[str, tuple[str, str, int, int]] | None = None
         self._places = Places(meta.get(META_KEY) or (), path)
+        self._themes = KeptThemes(self._rows, self._columns)
 
     @property
     def sources(self) -> tuple[Origin, ...]:
@@ -247,9 +248,7 @@ class DuckReader:
 
     def communities(self, level: int | None = None) -> list[Community]:
         """Return the communities of a level, or all."""
-        where = "true" if level is None else "level = ?"
-        query = f"SELECT community, id, level, parent, size FROM communities WHERE {where} ORDER BY community"
-        return [Community(*row) for row in self._rows(query, [] if level is None else [int(level)])]
+        return self._themes.communities(level)
 
     def members(self, community: int) -> list[int]:
         """Return the nodes of a community, in position order."""
@@ -258,30 +257,17 @@ class DuckReader:
 
     def belonging(self, nodes: Sequence[int], communities: Sequence[int]) -> list[tuple[int, int]]:
         """Return which of the communities hold which of the nodes, as (community, node), ascending."""
-        query = (
-            f"SELECT community, node FROM community_members WHERE node IN ({_LISTED}) "
-            f"AND community IN ({_LISTED}) ORDER BY community, node"
-        )
-        return self._rows(query, [_listed(nodes), _listed(communities)])
+        return self._themes.belonging(map(int, nodes), communities)
 
     def reports(self, communities: Sequence[int]) -> list[Report]:
-        """Return the reports of communities, with their findings."""
-        findings: dict[int, list[Finding]] = {}
-        query = (
-            "SELECT community, text, chunk, start_byte, end_byte FROM report_findings "
-            f"WHERE community IN ({_LISTED}) ORDER BY community, rank"
-        )
-        for community, text, *place in self._rows(query, [_listed(communities)]):
-            findings.setdefault(community, []).append(Finding(unescape(text), *place))
-
-        def report(row: tuple[Any, ...]) -> Report:
-            community, title, summary, rating, members = row
-            found = tuple(findings.get(community, ()))
-            named = tuple(json.loads(members))
-            return Report(community, unescape(title), unescape(summary), rating, named, found)
-
-        columns = "community, title, summary, rating, members"
-        return self._at("reports", "community", columns, communities, report, by="community")
+        """Return the reports of communities, with their findings. Raises IndexError for one without."""
+        found = []
+        for community in map(int, communities):
+            report = self._themes.report(community)
+            if report is None:
+                raise IndexError(f"there is no report of community {community} in {self.path}")
+            found.append(report)
+        return found
 
     # --- the file ---
 
@@ -317,7 +303,6 @@ class DuckReader:
         columns: str,
         wanted: Sequence[int] | None,
         make: Callable[[tuple[Any, ...]], Row],
-        by: str = "rowid",
     ) -> list[Row]:
         """Return rows by position, in the order asked for. Raises IndexError for one that isn't there.
 
@@ -329,7 +314,7 @@ class DuckReader:
         asked = [int(at) for at in wanted]
         if not asked:
             return []
-        query = f"SELECT {columns} FROM {table} WHERE {by} IN ({_LISTED})"
+        query = f"SELECT {columns} FROM {table} WHERE rowid IN ({_LISTED})"
         found = {row[0]: make(row) for row in self._rows(query, [_listed(asked)])}
         try:
             return [found[at] for at in asked]
@@ -337,15 +322,23 @@ class DuckReader:
             raise IndexError(f"there is no {position} {error.args[0]} in {self.path}") from None
 
     def _rows(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = self._run(query, values, "fetchall")
+        return rows
+
+    def _columns(self, query: str) -> dict[str, NDArray[Any]]:
+        """Return the columns of a query whose values are numbers, none of them NULL."""
+        columns: dict[str, NDArray[Any]] = self._run(query, (), "fetchnumpy")
+        return columns
+
+    def _run(self, query: str, values: Iterable[Any], fetch: str) -> Any:
         try:
-            rows: list[tuple[Any, ...]] = self._cursors.get().execute(query, list(values)).fetchall()
+            return getattr(self._cursors.get().execute(query, list(values)), fetch)()
         except duckdb.ConnectionException as error:
             raise BadIndex(str(self.path), "it was closed", "Open it again") from error
         except duckdb.OutOfMemoryException as error:
             raise MemoryError(first_line(error)) from error
         except (duckdb.Error, UnicodeDecodeError) as error:
             raise BadIndex(str(self.path), f"it is damaged ({first_line(error)})", AGAIN) from error
-        return rows
 
 
 def _listed(numbers: Iterable[int]) -> str | None:
