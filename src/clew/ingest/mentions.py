@@ -47,8 +47,15 @@ class Mentions:
 
 def sort_mentions(node: Ints, chunk: Ints, start: Ints, end: Ints) -> Mentions:
     """Sort mentions and leave out repeats."""
-    # Two keys of 64 bits sort in half the time of four of 32.
-    order = np.lexsort(((end.astype(np.int64) << 32) + node, (chunk.astype(np.int64) << 32) + start))
+    # By place first: most come in that order, and few share one, which alone are sorted by the rest.
+    place = (chunk.astype(np.int64) << 32) + start
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    same = np.zeros(len(order) + 1, dtype=bool)
+    same[1:-1] = place[1:] == place[:-1]
+    tied = np.flatnonzero(same[1:] | same[:-1])
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((node[rows], end[rows], place[tied]))]
     columns = [column[order] for column in (node, chunk, start, end)]
     new = np.ones(len(order), dtype=bool)
     if len(order):
@@ -127,17 +134,14 @@ def _stated(line: Line, register: Register, table: RelationTable) -> Marked:
 
 def _marks(line: Line, register: Register) -> Marked:
     rows: list[tuple[int, int, int, int]] = []
-    for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True):
-        for mark in analysis.marks:
-            if not mark.end:  # a field of a record, which stands nowhere in its text
-                continue
-            name = mark.value or mark.name
-            if mark.kind == "tag" and tag_names(name):
-                rows.append(
-                    (register.tags[tag_names(name)[-1].casefold()], document.doc, mark.start, mark.end)
-                )
-            elif mark.kind == "person" and normal_name(name.strip()) in register.people:
-                rows.append((register.people[normal_name(name.strip())], document.doc, mark.start, mark.end))
+    for doc, mark in line.marked("tag"):
+        names = tag_names(mark.value or mark.name)
+        if mark.end and names:  # a field of a record stands nowhere in its text
+            rows.append((register.tags[names[-1].casefold()], doc, mark.start, mark.end))
+    for doc, mark in line.marked("person"):
+        person = register.people.get(normal_name((mark.value or mark.name).strip()))
+        if mark.end and person is not None:
+            rows.append((person, doc, mark.start, mark.end))
     columns = [np.array([row[i] for row in rows], dtype=np.int32) for i in range(4)]
     return _marked(line, columns[0].tolist(), *columns[1:])
 

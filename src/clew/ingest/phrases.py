@@ -92,7 +92,8 @@ class Words:
             (len(word) >= WORD_LETTERS and word.isalpha() for word in corpus.words), dtype=bool, count=n_words
         )
         self.spread = Spread(np.bincount(line.chunk[self.live], minlength=corpus.n_chunks))
-        self.count, self.df = self._counts(line.chunk, corpus.n_chunks)
+        self.count = np.bincount(corpus.form[self.live], minlength=n_words)
+        self.df = line.word_df(self.live)
         self.clinging = self._clinging()
         share = min(FREQUENT_HIGH, max(FREQUENT_LOW, FREQUENT_ROOT / corpus.n_chunks**0.5))
         self.rare = self.df <= max(share * corpus.n_chunks, LEAST_DF)
@@ -101,16 +102,10 @@ class Words:
         self.member = {False: lettered & self.rare & ~single, True: dense}
         self.lettered = lettered & ~single
 
-    def _counts(self, unit: Ints, n_units: int) -> tuple[Longs, Longs]:
-        """Return how often each word occurs, and in how many units."""
-        form, n_words = self.line.corpus.form[self.live], len(self.line.corpus.words)
-        pairs = distinct(form * np.int64(n_units + 1) + unit[self.live])
-        return np.bincount(form, minlength=n_words), np.bincount(pairs // (n_units + 1), minlength=n_words)
-
     def _clinging(self) -> Floats:
         n_docs = len(self.line.corpus.documents)
         spread = Spread(np.bincount(self.line.doc[self.live], minlength=n_docs))
-        in_docs = spread.residual_idf(self.count, self._counts(self.line.doc, n_docs)[1])
+        in_docs = spread.residual_idf(self.count, self.line.word_df(self.live, self.line.corpus.chunk_doc))
         return np.asarray(np.maximum(in_docs, self.spread.residual_idf(self.count, self.df)))
 
     def single(self) -> _Found:

@@ -110,16 +110,13 @@ def _stated(line: Line, table: RelationTable, number: Ints, documents: Ints) -> 
 def _marked(line: Line, register: Register, number: Ints, documents: Ints, kind: MarkKind) -> Statements:
     """Tags (and the tags above them) and authors of documents."""
     rows: list[tuple[int, int, int, int]] = []
-    for document, analysis in zip(line.corpus.documents, line.corpus.analyses, strict=True):
-        for mark in analysis.marks:
-            if mark.kind != kind:
-                continue
-            name = (mark.value or mark.name).strip()
-            if kind == "tag":
-                found = [register.tags[part.casefold()] for part in tag_names(name)]
-            else:
-                found = [register.people[key] for key in [normal_name(name)] if key in register.people]
-            rows += [(document.doc, int(number[at]), mark.start, mark.end) for at in found]
+    for marked, mark in line.marked(kind):
+        name = (mark.value or mark.name).strip()
+        if kind == "tag":
+            found = [register.tags[part.casefold()] for part in tag_names(name)]
+        else:
+            found = [register.people[key] for key in [normal_name(name)] if key in register.people]
+        rows += [(marked, int(number[at]), mark.start, mark.end) for at in found]
     doc, node, start, end = (np.array([row[i] for row in rows], dtype=np.int32) for i in range(4))
     chunk = chunks_at(line.corpus, doc, start, end)
     chunk[end == 0] = -1  # a field of a record

@@ -21,12 +21,12 @@ from clew.ingest.links import LinkTable
 from clew.ingest.model import Corpus
 from clew.ingest.names import Candidates
 from clew.ingest.places import chunks_at
-from clew.ingest.spans import Line
+from clew.ingest.spans import Line, distinct
 from clew.ingest.stated import stated_names, stated_tags, tag_names
 from clew.ingest.told import NOTHING, Told, add_told
 from clew.text.forms import INFLECTS_NAMES
 from clew.text.stem import has_stemmer
-from clew.text.tokens import normal_name, normal_words
+from clew.text.tokens import normal_name, normal_words, numbered
 from clew.types import MarkKind, NodeKind
 
 # How sure each signal makes it that something is named.
@@ -276,20 +276,19 @@ def _define_document(register: Register, line: Line, entry: int, document: int, 
 
 
 def _add_people(register: Register, line: Line) -> None:
-    for analysis in line.corpus.analyses:
-        for mark in analysis.marks:
-            name = (mark.value or mark.name).strip()
-            key = normal_name(name) if mark.kind == "person" else ""
-            if not key or key in register.people:
-                continue
-            at = register.by_key.get(key)
-            if at is None or register.entries[at].kind == "entity":
-                person = register.add(Entry("person", name, key, -1, SURE_PERSON, True))
-                if at is None:
-                    register.by_key[key] = person
-                at = person
-            register.people[key] = at
-            register.spell(at, name)
+    for _, mark in line.marked("person"):
+        name = (mark.value or mark.name).strip()
+        key = normal_name(name)
+        if not key or key in register.people:
+            continue
+        at = register.by_key.get(key)
+        if at is None or register.entries[at].kind == "entity":
+            person = register.add(Entry("person", name, key, -1, SURE_PERSON, True))
+            if at is None:
+                register.by_key[key] = person
+            at = person
+        register.people[key] = at
+        register.spell(at, name)
 
 
 def _add_missing(register: Register, links: LinkTable) -> None:
@@ -372,29 +371,30 @@ def _add_marks(register: Register, line: Line) -> None:
     docs = np.array([doc for doc, _ in rows], dtype=np.int32)
     starts = np.array([mark.start for _, mark in rows], dtype=np.int32)
     ends = np.array([mark.end for _, mark in rows], dtype=np.int32)
-    chunks = chunks_at(line.corpus, docs, starts, ends).tolist()
-    keys: dict[str, str] = {}  # of names as written, most of which come often; empty: names nothing
-    seen: dict[str, tuple[str, set[int], set[MarkKind]]] = {}
-    for (_, mark), chunk in zip(rows, chunks, strict=True):
-        key = keys.get(mark.name)
-        if key is None:
-            key = keys[mark.name] = _mark_key(mark.name)
-        if key:
-            entry = seen.get(key)
-            if entry is None:
-                entry = seen[key] = (mark.name.strip(EDGES), set(), set())
-            entry[1].add(chunk)
-            entry[2].add(mark.kind)
-    for key in sorted(seen):
-        name, where, kinds = seen[key]
-        sure = max(MARK_SURE[kind] for kind in kinds)
-        named = "quoted" in kinds and quotes_name(name)
-        if (len(where - {-1}) >= 2 or named) and ("code" in kinds or len(key) > 1):
+    chunks = chunks_at(line.corpus, docs, starts, ends)
+    names, which = numbered([mark.name for _, mark in rows])  # most of them come often
+    keys, key_of = numbered([_mark_key(name) for name in names])  # empty: it names nothing
+    number = key_of[which]
+    first = np.zeros(len(keys), dtype=np.int64)
+    first[number[::-1]] = np.arange(len(rows))[::-1]
+    size = line.corpus.n_chunks + 1
+    # Chunks and, counted as one more, where there is none.
+    where = np.bincount(distinct(number * size + chunks + 1) // size, minlength=len(keys)).tolist()
+    inside = np.bincount(distinct((number * size + chunks)[chunks >= 0]) // size, minlength=len(keys))
+    kinds: list[set[MarkKind]] = [set() for _ in keys]
+    for at, kind in set(zip(number.tolist(), (mark.kind for _, mark in rows), strict=True)):
+        kinds[at].add(kind)
+    for at in sorted(range(len(keys)), key=keys.__getitem__):
+        key, name = keys[at], rows[int(first[at])][1].name.strip(EDGES)
+        sure = max(MARK_SURE[kind] for kind in kinds[at])
+        named = "quoted" in kinds[at] and bool(key) and quotes_name(name)
+        if key and (inside[at] >= 2 or named) and ("code" in kinds[at] or len(key) > 1):
             new = key not in register.by_key
-            sure = max(sure, SURE_QUOTED_NAME if named else 0)
-            at = register.entity(name, key, sure, marked=len(where))
-            register.entries[at].code |= "code" in kinds
-            register.entries[at].in_code |= new and kinds == {"code"}
+            entry = register.entries[
+                register.entity(name, key, max(sure, SURE_QUOTED_NAME if named else 0), marked=where[at])
+            ]
+            entry.code |= "code" in kinds[at]
+            entry.in_code |= new and kinds[at] == {"code"}
 
 
 def _forms(register: Register, line: Line) -> Forms:
@@ -475,10 +475,8 @@ def _extends_known(register: Register, parts: list[str], df: int) -> bool:
 def _add_tags(register: Register, line: Line) -> None:
     """Make a node for each tag and for the tags above it; in text it counts if nothing else has its name."""
     names: set[str] = set()
-    for analysis in line.corpus.analyses:
-        for mark in analysis.marks:
-            if mark.kind == "tag":
-                names.update(tag_names(mark.value or mark.name))
+    for _, mark in line.marked("tag"):
+        names.update(tag_names(mark.value or mark.name))
     names.update(name for tag in stated_tags(line.corpus) for name in tag_names(tag))
     for name in sorted(names):
         if name.casefold() in register.tags:

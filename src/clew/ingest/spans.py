@@ -9,16 +9,18 @@ the strings.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from clew.ingest.model import Corpus
 from clew.text.stem import stem_words
-from clew.types import Hashes, Ints, Longs, TokenFlag
+from clew.types import Hashes, Ints, Longs, Mark, MarkKind, TokenFlag
 
 Bools = NDArray[np.bool_]
 
@@ -87,6 +89,18 @@ class Line:
         found: Bools = (self.corpus.flags & np.uint16(flag)) != 0
         return found
 
+    def marked(self, kind: MarkKind) -> list[tuple[int, Mark]]:
+        """Return the marks of a kind with their documents, in order."""
+        return self._marks.get(kind, [])
+
+    @cached_property
+    def _marks(self) -> dict[MarkKind, list[tuple[int, Mark]]]:
+        found: dict[MarkKind, list[tuple[int, Mark]]] = defaultdict(list)
+        for document, analysis in zip(self.corpus.documents, self.corpus.analyses, strict=True):
+            for mark in analysis.marks:
+                found[mark.kind].append((document.doc, mark))
+        return dict(found)
+
     @cached_property
     def doc(self) -> Ints:
         """The document of each token."""
@@ -115,6 +129,32 @@ class Line:
         """Characters of each word of the vocabulary."""
         words = self.corpus.words
         return np.fromiter(map(len, words), dtype=np.int32, count=len(words))
+
+    @cached_property
+    def by_word(self) -> tuple[Ints, Ints, Ints]:
+        """All tokens' places, by word form and in order within each; their forms; their chunks. (T,) each.
+
+        A counting sort: what many stages sort 64-bit pairs for comes out of it by comparing neighbours.
+        """
+        form, n_words = self.corpus.form, len(self.corpus.words)
+        ones, every = np.ones(self.size, dtype=np.int8), np.arange(self.size, dtype=np.int32)
+        table = sparse.csr_array((ones, (form, every)), shape=(n_words, self.size))
+        place = table.indices
+        owner = np.repeat(np.arange(n_words, dtype=np.int32), np.diff(table.indptr))
+        return place, owner, self.chunk[place]
+
+    def word_df(self, which: Bools, unit: Ints | None = None) -> Longs:
+        """Count the chunks in which each word stands at the tokens of a mask, shape (V,); tokens outside all
+        chunks count for nothing. ``unit`` (C,), ascending, counts units of chunks (documents) instead.
+        """
+        place, owner, chunk = self.by_word
+        kept = which[place] & (chunk >= 0)
+        owner, chunk = owner[kept], chunk[kept]
+        if unit is not None:
+            chunk = unit[chunk]
+        new = np.ones(len(owner), dtype=bool)
+        new[1:] = (owner[1:] != owner[:-1]) | (chunk[1:] != chunk[:-1])
+        return np.bincount(owner[new], minlength=len(self.corpus.words))
 
     @cached_property
     def first_of_doc(self) -> Bools:

@@ -11,8 +11,8 @@ import numpy as np
 
 from clew.ingest.names import Candidates
 from clew.ingest.phrases import SINGLE_LETTERS, Words
-from clew.ingest.spans import Bools, Line, distinct
-from clew.types import Longs, TokenFlag
+from clew.ingest.spans import Line
+from clew.types import TokenFlag
 
 LEAST_HEADINGS = 3  # headings of that many chunks hold the word
 LIFT = 3.0  # times as frequent in headings as in text
@@ -30,8 +30,8 @@ def find_topics(line: Line, words: Words | None) -> Candidates:
     text = live & ~line.has(TokenFlag.HEADING)
     in_heading, in_text = (np.bincount(corpus.form[which], minlength=n_words) for which in (heading, text))
     lift = (in_heading / max(int(heading.sum()), 1)) / np.maximum(in_text / max(int(text.sum()), 1), 1e-12)
-    df = _chunks(line, live)
-    fits = (_chunks(line, heading) >= LEAST_HEADINGS) & (in_text > 0) & (lift >= LIFT)
+    df = line.word_df(live)
+    fits = (line.word_df(heading) >= LEAST_HEADINGS) & (in_text > 0) & (lift >= LIFT)
     fits &= (words.clinging >= CLINGING) if words is not None else False
     fits &= (df <= MOST_SHARE * corpus.n_chunks) & (line.word_size >= SINGLE_LETTERS)
     first = np.zeros(n_words, dtype=np.int64)
@@ -47,10 +47,3 @@ def find_topics(line: Line, words: Words | None) -> Candidates:
     sure = np.full(len(word), SURE_TOPIC, dtype=np.float32)
     count = (in_heading + in_text)[word]
     return Candidates(key[order], lo, lo + 1, count.astype(np.int32), df[word].astype(np.int32), sure)
-
-
-def _chunks(line: Line, which: Bools) -> Longs:
-    """Count the chunks in which each word stands at the tokens of a mask."""
-    n_chunks = max(line.corpus.n_chunks, 1)
-    pairs = distinct(line.corpus.form[which] * np.int64(n_chunks) + line.chunk[which])
-    return np.bincount(pairs // n_chunks, minlength=len(line.corpus.words)).astype(np.int64)
