@@ -53,7 +53,7 @@ def stream(
     found = choose(question, remembering) if mode == "auto" else Route(mode, "")
     chosen, why = found.mode, found.why
     routed = time.perf_counter()
-    answer, made = None, make_mode(chosen)
+    answer, made, first = None, make_mode(chosen), ""
     if mode == "auto" and chosen in STRUCTURAL:
         answer = made.answer(question, remembering, options)
         if not answer.text:
@@ -74,7 +74,9 @@ def stream(
         "total": 1000 * (time.perf_counter() - begin),
     }
     reason = _sentence(answer.reason)
-    if mode == "auto" and answer.text:
+    if first and not answer.text:
+        reason = f"{first} {reason}"
+    elif mode == "auto" and answer.text:
         # The other modes' own reason is how they searched, which the route has said.
         reason = f"{why} {reason}" if chosen in TELLING else why
     return replace(answer, reason=reason, trace=replace(answer.trace, milliseconds=times))

@@ -6,7 +6,8 @@ the examples in ``routing/examples.tsv`` (one output a kind; a further language 
 Vectors of the examples are shipped for the embedders that come with Clew; for others they are made at the
 first question.
 
-Without an embedder that knows the question's language, only a question worded nearly like an example is told.
+Without an embedder that knows the question's language, how it is worded takes the place of the vector (see
+:mod:`clew.query.worded`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from numpy.typing import NDArray
 from clew.ids import make_id
 from clew.ports import Embedder
 from clew.query.model import Engine
-from clew.query.question import language_of
+from clew.query.question import language_of, question_words
+from clew.query.when import spans_in
+from clew.query.worded import Wording
 from clew.text.language import UNKNOWN
 from clew.text.tokens import normal_words, spans
 from clew.text.wording import is_everyday
@@ -34,8 +37,7 @@ KINDS = ("direct", "entity", "relational", "structural", "temporal", "global")
 # therefore a little too good.
 RIDGE = 1.0
 CUES = 0.3  # weight of the counted cues beside a vector of length 1
-ALIKE = 0.75  # share of words in common (Jaccard) with an example, where there are no vectors
-AHEAD = 0.1
+AHEAD = {"vectors": 0.1, "words": 0.15}  # wording tells less: it has to be clearer
 LEAST_WORDS = 2  # beside the names: "keel and rudder" asks nothing about how they are connected
 MOST_NAMES = 3  # that are told apart
 
@@ -52,11 +54,13 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in the question: its text there and the nodes that bear it; ``tag``: written with a ``#``."""
+    """A name in the question: its text there and the nodes that bear it; ``tag``: written with a ``#``;
+    ``sure``: it is meant as a name, not a word that a tag's name is too."""
 
     text: str
     nodes: tuple[int, ...]
     tag: bool = False
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class Judged:
     @property
     def clear(self) -> bool:
         """Whether it is far enough ahead. A wrong guess costs an answer, a missed one the neat form of it."""
-        return self.margin >= AHEAD
+        return self.margin >= AHEAD.get(self.by, 1.0)
 
 
 @cache
@@ -84,23 +88,37 @@ def examples() -> tuple[Example, ...]:
     return tuple(Example(*line.split("\t")) for line in text.splitlines() if line)
 
 
-def mask(question: str, engine: Engine) -> tuple[str, tuple[Name, ...]]:
+@cache
+def worded_for(kind: str) -> frozenset[str]:
+    """Return the words of the examples of a kind, pairs of characters in scripts without spaces."""
+    words: set[str] = set()
+    for row in examples():
+        if row.kind == kind:
+            words.update(question_words(row.text))
+    return frozenset(words)
+
+
+def mask(question: str, engine: Engine, *, loosely: bool = False) -> tuple[str, tuple[Name, ...]]:
     """Return the question with its names replaced, and the names in order, each once.
 
-    A name of one everyday word ("notes") counts only where it is written as a tag.
+    Names are those that the notes define and those of people; ``loosely``, those of tags too, written
+    without a ``#``. A name of one everyday word ("notes") counts only where it is written as a tag.
     """
     places = spans(question)
     language = language_of(question, engine)
-    defined = engine.space.defined
+    space = engine.space
+    certain = (space.defined > 0) | space.of_kind("person")
+    stated = certain | space.of_kind("tag") if loosely else certain
     out, at, found = "", 0, dict[tuple[int, ...], Name]()
     for named in engine.lexicon.names(question):
         start, end = places[named.start][0], places[named.end - 1][1]
         tag = question[start - 1 : start] == "#"
         surface = question[start:end]
         usual = named.end - named.start == 1 and is_everyday(normal_words(surface), [language])[0]
-        if not tag and (usual or not (defined[list(named.nodes)] > 0).any()):
+        if not tag and (usual or not stated[list(named.nodes)].any()):
             continue
-        known = found.setdefault(named.nodes, Name(surface, named.nodes, tag))
+        sure = tag or bool(certain[list(named.nodes)].any())
+        known = found.setdefault(named.nodes, Name(surface, named.nodes, tag, sure))
         others = [name for name in found.values() if not name.tag]
         letter = "T" if tag else "XYZ"[min(others.index(known) if known in others else 0, MOST_NAMES - 1)]
         out += question[at:start] + letter
@@ -110,34 +128,55 @@ def mask(question: str, engine: Engine) -> tuple[str, tuple[Name, ...]]:
 
 def judge_kind(question: str, engine: Engine, wanted: str = "") -> Judged:
     """Tell the kind of a question, with the forms of that kind or of the ``wanted`` one. Relational ones
-    need two names."""
-    masked, names = mask(question, engine)
-    embedder = engine.embedder
+    need two names.
+
+    A word that is a tag's name too ("people", "bitcoin") is one or isn't: the clearer reading counts.
+    """
+    readings = dict.fromkeys(mask(question, engine, loosely=loosely) for loosely in (False, True))
     language = language_of(question, engine)
+    found = [_read(masked, names, language, engine, wanted) for masked, names in readings]
+    fitting = [one for one in found if one.kind == wanted] or found
+    return max(fitting, key=lambda one: (one.clear, one.margin))
+
+
+def _read(masked: str, names: tuple[Name, ...], language: str, engine: Engine, wanted: str) -> Judged:
     if len(normal_words(masked)) - len(names) < LEAST_WORDS:
         return Judged("", 0.0, names, "")
-    if embedder is None or not _reads(embedder, language):
-        return _by_words(masked, names, wanted)
-    model = _model(embedder)
-    vector = embedder.embed([masked])[0]
-    scores = model.scores(vector, cues(masked, names))
+    counted = cues(masked, names, language)
+    embedder = engine.embedder
+    found = None
+    if embedder is not None and _reads(embedder, language):
+        vector = embedder.embed([masked])[0]
+        found = _judge(_model(embedder), vector, counted, names, "vectors", wanted)
+        if found.clear:
+            return found
+    wording, model = _worded()
+    worded = _judge(model, wording.vectors([masked])[0], counted, names, "words", wanted)
+    return worded if found is None or worded.clear else found
+
+
+def _judge(
+    model: Model, vector: Floats, counted: Floats, names: tuple[Name, ...], by: str, wanted: str
+) -> Judged:
+    scores = model.scores(vector, counted)
     if len(names) < 2:
         scores[KINDS.index("relational")] = -np.inf
     order = np.argsort(-scores, kind="stable")
     kind = KINDS[int(order[0])]
     margin = float(scores[order[0]] - scores[order[1]])
-    return Judged(kind, margin, names, "vectors", model.forms(vector, wanted or kind))
+    return Judged(kind, margin, names, by, model.forms(vector, wanted or kind))
 
 
 def _reads(embedder: Embedder, language: str) -> bool:
     return not embedder.languages or language in embedder.languages or language == UNKNOWN
 
 
-def cues(masked: str, names: Sequence[Name]) -> Floats:
-    """Return what is counted beside the vector: no name, one, more; a tag."""
+def cues(masked: str, names: Sequence[Name], language: str) -> Floats:
+    """Return what is counted beside the vector: no name, one, more; a tag; a time."""
     count = sum(not name.tag for name in names)
     tag = any(name.tag for name in names)
-    return CUES * np.array([count == 0, count == 1, count > 1, tag], dtype=np.float32)
+    time = bool(spans_in(masked, 0, language))
+    return CUES * np.array([count == 0, count == 1, count > 1, tag, time], dtype=np.float32)
 
 
 def _of_example(text: str) -> list[Name]:
@@ -153,7 +192,9 @@ class Model:
     def __init__(self, rows: Sequence[Example], vectors: Floats) -> None:
         self.rows = rows
         self.vectors = vectors
-        counted = np.array([cues(row.text, _of_example(row.text)) for row in rows], dtype=np.float64)
+        counted = np.array(
+            [cues(row.text, _of_example(row.text), row.language) for row in rows], dtype=np.float64
+        )
         labels = np.array([KINDS.index(row.kind) for row in rows])
         self._mean = vectors.mean(axis=0, dtype=np.float64)
         table = self._table(vectors, counted)
@@ -214,21 +255,9 @@ def shipped(name: str) -> Floats | None:
     return unit
 
 
-def _by_words(masked: str, names: tuple[Name, ...], wanted: str) -> Judged:
-    """Tell a question that is worded nearly like an example, else no kind; the forms of the wanted kind in
-    any case."""
-    words = set(normal_words(masked))
-    best: dict[tuple[str, str], float] = {}
-    for row in examples():
-        other = set(normal_words(row.text))
-        alike = len(words & other) / max(len(words | other), 1)
-        best[row.kind, row.form] = max(best.get((row.kind, row.form), 0.0), alike)
-    order = sorted(best, key=lambda pair: -best[pair])
-    order = [pair for pair in order if len(names) > 1 or pair[0] != "relational"]
-    kind = order[0][0]
-    alike = best[order[0]]
-    rivals = max(best[pair] for pair in order if pair[0] != kind)
-    forms = tuple(form for one, form in order if one == (wanted or kind) and best[one, form] > 0)
-    if alike < ALIKE or rivals == alike:
-        return Judged("", 0.0, names, "", forms if wanted else ())
-    return Judged(kind, alike, names, "words", forms)
+@cache
+def _worded() -> tuple[Wording, Model]:
+    """Return the regression on how all examples are worded. Making it takes 0.1 s, once a process."""
+    texts = [row.text for row in examples()]
+    wording = Wording(texts)
+    return wording, Model(examples(), wording.vectors(texts))

@@ -115,7 +115,7 @@ def read_question(question: str, engine: Engine) -> Question:
     if not meant:
         meant, floor = _background(question, language, names), LEAST_EVERYDAY
     words: list[Word] = []
-    for name in dict.fromkeys(_words(question)):
+    for name in dict.fromkeys(question_words(question)):
         weights = engine.lexicon.weights(name)
         if is_single(name[0]) and len(name) > 1:  # half a pair of characters isn't the pair
             weights = {name: weights.get(name, 0.0)}
@@ -201,7 +201,7 @@ def _defined(names: Sequence[Named], engine: Engine) -> tuple[int, ...]:
     return tuple(dict.fromkeys(node for node in nodes if defined[node] > 0))
 
 
-def _words(question: str) -> list[str]:
+def question_words(question: str) -> list[str]:
     """Return the words; of scripts without spaces the pairs of characters that stand side by side."""
     words = normal_words(question)
     single = [is_single(word) for word in words]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.query.kinds import Judged, judge_kind
+from clew.query.kinds import Judged, judge_kind, worded_for
 from clew.query.model import Engine
 from clew.query.question import Closeness, read_question
 from clew.query.whole import asks_for_whole
@@ -40,9 +40,19 @@ def choose(question: str, engine: Engine) -> Route:
     judged = judge_kind(question, engine)
     if judged.kind in STRUCTURAL and judged.clear:
         return Route(judged.kind, _why(judged), judged)
-    if judged.kind == "global" and judged.clear and mode == "basic" and engine.reader.count("reports"):
+    whole = judged.kind == "global" and judged.clear and mode == "basic"
+    whole = whole and not (judged.by == "words" and _picks(question, engine))
+    if whole and engine.reader.count("reports"):
         return Route("global", _why(judged), judged)
     return Route(mode, why, judged)
+
+
+def _picks(question: str, engine: Engine) -> bool:
+    """Tell whether a word of the question picks some of the passages, and is none with which one asks for
+    the whole."""
+    asking = worded_for("global")
+    words = read_question(question, engine).words
+    return any(word.telling and word.known and word.name not in asking for word in words)
 
 
 def _why(judged: Judged) -> str:

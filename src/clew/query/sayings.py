@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from clew.query.compose import join
 from clew.query.model import Retrieval
+from clew.text.display import ended
 from clew.types import Answer, Citation, GraphPath, MatchRow, Node, PathStep, Sentence, Trace
 
 
@@ -55,7 +56,7 @@ def tell_rows(said: Sayings, rows: Sequence[GraphPath | MatchRow]) -> None:
     """Say each path or row as a sentence, cited by the first place of each of its edges."""
     for row in rows:
         places = [step.view.evidence[0] for step in row.steps if step.view.evidence]
-        said.say(chain(row.steps) if row.steps else f"{row.nodes[0].name}.", places)
+        said.say(chain(row.steps) if row.steps else ended(row.nodes[0].name), places)
 
 
 def chain(steps: Sequence[PathStep]) -> str:
@@ -63,4 +64,4 @@ def chain(steps: Sequence[PathStep]) -> str:
     text = steps[0].text
     for step in steps[1:]:
         text += f"; {step.text}"
-    return f"{text}."
+    return ended(text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+import regex
+
 from clew.text.tags import TAG
 
 CODE = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
@@ -41,6 +43,7 @@ LINK_TEXT = re.compile(
 )
 MARKED = re.compile(r"[][*_~=`<>\\&%^\ue000]")  # most sentences have none of these
 ROOM = re.compile(r"\s+")
+ENDED = regex.compile(r"[\p{Sentence_Terminal}…][\p{Pe}\p{Pf}\"']*\s*$")
 PLACE = re.compile("\ue000(\\d+)\ue001")  # private use characters stand for code spans meanwhile
 
 
@@ -66,6 +69,11 @@ def plain(text: str) -> str:
     if kept:
         out = PLACE.sub(lambda match: kept[int(match[1])], out)
     return ROOM.sub(" ", out).strip()
+
+
+def ended(text: str) -> str:
+    """Return a text with a full stop, unless it ends as a sentence or a cut title does, in any script."""
+    return text if ENDED.search(text) else f"{text}."
 
 
 def plural(count: int, noun: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
 from clew.options import AnswerOptions
+from clew.query.bridge import mine
 from clew.query.kinds import Judged, Name, judge_kind
 from clew.query.limits import Limits
 from clew.query.match import candidates, find_me, node_words, rows_of
@@ -17,6 +19,7 @@ from clew.query.paths import tell
 from clew.query.pattern import parse
 from clew.query.sayings import Sayings, tell_rows
 from clew.query.space import Space
+from clew.text.display import ended
 from clew.types import Answer
 
 # A form's pattern: ``$T`` is a tag and ``$X`` another name that the question has, ``me`` whoever asks.
@@ -38,6 +41,7 @@ PATTERNS = {
 }
 GROUPED = ("follow_topics",)  # answered by what the rows end at, that of most documents first
 MOST_ROWS = 20_000  # that are counted for a grouped answer
+SHOWN = 3  # documents and authors of a topic
 TOPIC_SHARE = 0.5  # of the documents; what more of them speak of says nothing
 WHO = 'Whose notes these are isn\'t known. Set it: --me NAME, CLEW_ME=NAME, or me = "NAME" in clew.toml.'
 
@@ -79,16 +83,19 @@ class Structural:
 
 
 def choose_form(judged: Judged, space: Space) -> str:
-    """Return the nearest form whose places the question's names can fill, all of them; "" if there is
-    none."""
+    """Return the nearest form whose places the question's names can fill; "" if there is none. Names that
+    are surely meant as such must all have a place."""
     tags = _tags(judged.names, space)
     others = [name for name in judged.names if name not in tags]
+    sure = {name for name in judged.names if name.sure}
     for form in judged.forms:
         pattern = PATTERNS.get(form, "")
         takes_tag, takes_name = "$T" in pattern, "$X" in pattern
         if not pattern or (takes_tag and not tags) or (takes_name and not (others or tags)):
             continue
-        if (tags and not (takes_tag or takes_name)) or (others and not takes_name):
+        if (sure.intersection(tags) and not (takes_tag or takes_name)) or (
+            sure.intersection(others) and not takes_name
+        ):
             continue
         return form
     return ""
@@ -144,26 +151,41 @@ def _say_topics(
     said: Sayings, engine: Engine, rows: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], most: int
 ) -> int:
     """Say what the rows end at, that which most of the documents before it speak of first, by documents ×
-    idf; each with the first documents that do."""
+    idf; each with its latest documents. People whom documents speak to are no topics, where there are
+    others."""
     documents: dict[int, dict[int, tuple[tuple[int, ...], tuple[int, ...]]]] = {}
     for nodes, edges in rows:
         documents.setdefault(nodes[-1], {}).setdefault(nodes[-2], (nodes[-3:], edges[-2:]))
+    space = engine.space
     every = {row[0][-2] for row in rows}
-    idf = np.log1p(engine.space.n_chunks / np.maximum(engine.space.node_df, 1))
+    person = space.of_kind("person")
+    documents = {node: found for node, found in documents.items() if not person[node]} or documents
+    idf = np.log1p(space.n_chunks / np.maximum(space.node_df, 1))
     usual = max(TOPIC_SHARE * len(every), 1)
     sure = engine.reader.array("graph.node_confidence")
     topics = [node for node in documents if len(documents[node]) <= usual] or list(documents)
     topics.sort(key=lambda node: (-round(len(documents[node]) * float(idf[node] * sure[node]), 6), node))
+    _, times = mine(space, ())
     for node in topics[:most]:
-        paths = tell(engine.reader, [(0.0, *row) for row in list(documents[node].values())[:3]])
-        who = dict.fromkeys(path.nodes[0].name for path in paths)
         count = len(documents[node])
+        latest = sorted(documents[node], key=lambda at: (-int(times[at]), at))[:SHOWN]
+        paths = tell(engine.reader, [(0.0, *documents[node][at]) for at in latest])
         notes = "1 note" if count == 1 else f"{count:,} notes"
         listed = "; ".join(path.nodes[1].name for path in paths)
-        text = f"{paths[0].nodes[-1].name} — {notes} by {', '.join(who)}: {listed}."
+        who = _by(documents[node].values(), space)
+        text = ended(f"{paths[0].nodes[-1].name} — {notes} by {who}: {listed}")
         places = [step.view.evidence[0] for path in paths for step in path.steps[-1:] if step.view.evidence]
         said.say(text, places)
     return len(topics)
+
+
+def _by(rows: Iterable[tuple[tuple[int, ...], tuple[int, ...]]], space: Space) -> str:
+    """Return who wrote the documents of rows, whoever wrote most of them first."""
+    count = Counter(nodes[0] for nodes, _ in rows)
+    order = sorted(count, key=lambda node: (-count[node], node))
+    name = space.node_names(order[:SHOWN])
+    rest = len(order) - SHOWN
+    return ", ".join(name[node] for node in order[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def make() -> Mode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from clew.query.kinds import Name, judge_kind
 from clew.query.limits import Mask
 from clew.query.match import find_me
 from clew.query.model import Engine, Mode, Retrieval
+from clew.query.question import language_of
 from clew.query.sayings import Sayings, chain
 from clew.query.when import Span, spans_in
 from clew.text.display import plain
+from clew.text.units import units
 from clew.types import UNDATED, Answer, Citation, Longs
 
 DAY = 86_400
@@ -33,7 +36,7 @@ class Temporal:
     def answer(self, question: str, engine: Engine, options: AnswerOptions) -> Answer:
         begin = time.perf_counter()
         judged = judge_kind(question, engine, self.name)
-        spans = spans_in(question, engine.now)
+        spans = spans_in(question, engine.now, language_of(question, engine))
         me = find_me(engine.space, engine.me) if engine.me.strip() else ()
         owned, times = mine(engine.space, me)
         if engine.scope is not None:
@@ -88,21 +91,15 @@ def _say_window(
 ) -> str:
     """Say the documents of a time, the latest first."""
     inside = owned & (times != UNDATED) & (times >= span[0]) & (times <= span[1])
-    if names:
-        inside &= _about(engine, names)
+    about = inside & _about(engine, names) if names else inside
+    # A word that is a tag's name too may be meant as a word.
+    inside = about if about.any() or any(name.sure for name in names) else inside
     found = np.flatnonzero(inside)
     order = found[np.lexsort((found, -times[found]))]
     shown = order[:most].tolist()
     for node, place in zip(engine.reader.nodes(shown), _beginnings(engine, shown), strict=True):
-        text = plain(place.quote) if place is not None else ""
-        cut = (
-            text
-            if len(text) <= CHARS
-            else text[: text.rfind(" ", 0, CHARS) if " " in text[:CHARS] else CHARS] + " …"
-        )
-        said.say(
-            f"{_day(int(times[node.node]))} {node.name}{f' — {cut}' if cut else ''}", [place] if place else []
-        )
+        told = _told(node.name, place) if place is not None else node.name
+        said.say(f"{_day(int(times[node.node]))} {told}", [place.citation] if place is not None else [])
     return f"{len(order):,} documents are from {_day(span[0])} to {_day(span[1])}."
 
 
@@ -115,13 +112,11 @@ def _say_trend(said: Sayings, engine: Engine, owned: Mask, times: Longs, names: 
     order = found[np.lexsort((found, times[found]))]
     ends = [int(order[0]), int(order[-1])]
     first, last = engine.reader.nodes(ends)
-    places = _beginnings(engine, ends)
+    cited = [[place.citation] if place is not None else [] for place in _beginnings(engine, ends)]
     theme = names[0].text
-    said.say(
-        f"{theme} comes first in {first.name}, {_day(int(times[ends[0]]))}.", [p for p in places[:1] if p]
-    )
+    said.say(f"{theme} comes first in {first.name}, {_day(int(times[ends[0]]))}.", cited[0])
     if len(order) > 1:
-        said.say(f"It comes last in {last.name}, {_day(int(times[ends[1]]))}.", [p for p in places[1:] if p])
+        said.say(f"It comes last in {last.name}, {_day(int(times[ends[1]]))}.", cited[1])
         years = [_day(int(time))[:4] for time in times[order].tolist()]
         counted = ", ".join(f"{years.count(year):,} in {year}" for year in dict.fromkeys(years))
         said.say(f"{len(order):,} documents speak of it: {counted}.")
@@ -142,17 +137,44 @@ def _about(engine: Engine, names: Sequence[Name]) -> Mask:
     return np.asarray(mask)
 
 
-def _beginnings(engine: Engine, nodes: Sequence[int]) -> list[Citation | None]:
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """The first passage of a document, cited, and its sentences."""
+
+    citation: Citation
+    text: str
+
+
+def _beginnings(engine: Engine, nodes: Sequence[int]) -> list[_Beginning | None]:
     """Return the first passage of each document node."""
     doc = engine.reader.array("graph.node_doc")
     first = np.searchsorted(engine.space.chunk_doc, doc[list(nodes)])
     known = [int(at) for at in first if at < engine.space.n_chunks]
-    chunks = {chunk.doc: chunk for chunk in engine.reader.chunks(sorted(set(known)))}
-    groups = []
-    for node in nodes:
-        chunk = chunks.get(int(doc[node]))
-        groups.append([(chunk.chunk, chunk.start, chunk.end)] if chunk is not None else [])
-    return [found[0] if found else None for found in cite_all(engine.reader, groups)]
+    chunks = {chunk.doc: chunk for chunk in engine.space.chunks(sorted(set(known)))}
+    documents = engine.space.documents(chunks)
+    at = [chunks.get(int(doc[node])) for node in nodes]
+    cited = cite_all(engine.reader, [[(one.chunk, one.start, one.end)] for one in at if one is not None])
+    places = iter(cited)
+    found: list[_Beginning | None] = []
+    for chunk in at:
+        if chunk is None:
+            found.append(None)
+            continue
+        markdown = documents[chunk.doc].media_type == "markdown"
+        said = [plain(chunk.text[one.start : one.end]) for one in units(chunk.text, markdown=markdown)]
+        found.append(_Beginning(next(places)[0], " ".join(said)))
+    return found
+
+
+def _told(name: str, beginning: _Beginning) -> str:
+    """Return a document's name and how it begins; of one that is called by its beginning, that alone."""
+    text = beginning.text
+    if len(text) > CHARS:
+        cut = text.rfind(" ", 0, CHARS)
+        text = f"{text[: cut if cut > 0 else CHARS]} …"
+    if not text or text.startswith(name.rstrip("… ")):
+        return text or name
+    return f"{name} — {text}"
 
 
 def _day(seconds: int) -> str:
