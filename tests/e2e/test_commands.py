@@ -253,7 +253,7 @@ def test_cache_is_shown_and_pruned(tmp_path: Path) -> None:
         note.write_text(f"# Alpha\n\nAlpha is {text}.\n", encoding="utf-8")
         call("index", ".", "--embedder", "none", "--quiet", cwd=tmp_path)
     before = call("cache", "--json", cwd=tmp_path).json
-    assert (before["entries"]["analyses"], before["unused"], before["dropped"]) == (2, 1, 0)
+    assert (before["entries"]["analyses"], before["unused"], before["dropped"]) == (2, 2, 0)
     assert "clew cache --prune" in call("cache", cwd=tmp_path).out
     assert "Dropped" in call("cache", "--prune", cwd=tmp_path).out
     after = call("cache", "--prune", "--json", cwd=tmp_path).json

@@ -152,7 +152,7 @@ def build(
     terms = index_terms(corpus)
     clock.stage("communities")
     communities = partition(corpus, graph, options.community)
-    reports = summarise(corpus, graph, communities)
+    reports = summarise(corpus, graph, communities, cache)
     clock.stage("publish")
     meta = _meta(corpus, options, analysis)
     artifact = replace(assemble(corpus, graph, communities, reports, *terms, meta), sources=places)

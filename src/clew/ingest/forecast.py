@@ -58,6 +58,11 @@ class Unwritten:
 
     def put_vectors(self, embedder: str, items: Mapping[str, NDArray[np.float16]]) -> None: ...
 
+    def parts(self, keys: Sequence[str]) -> dict[str, bytes]:
+        return self._cache.parts(keys)
+
+    def put_parts(self, items: Mapping[str, bytes]) -> None: ...
+
     def replies(self, keys: Sequence[str]) -> dict[str, bytes]:
         return self._cache.replies(keys)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clew.ingest.communities import projection
 from clew.ingest.model import Corpus, Graph, Partition
 from clew.ingest.telling import Telling
+from clew.ports import Cache
 from clew.text.display import plain
 from clew.text.tokens import normal_name, normal_words
 from clew.types import Finding, Floats, Ints, Longs, Report
@@ -48,13 +49,14 @@ class _Level:
     mass: NDArray[np.float64]  # (K,), zero for communities of other levels
 
 
-def summarise(corpus: Corpus, graph: Graph, partition: Partition) -> list[Report]:
-    """Return the report of each community, in their order. Linear in mentions and communities."""
+def summarise(corpus: Corpus, graph: Graph, partition: Partition, cache: Cache | None = None) -> list[Report]:
+    """Return the report of each community, in their order. Linear in mentions and communities. What passages
+    consist of is kept in ``cache``."""
     count = len(partition.level)
     if not count:
         return []
     names = _Names(corpus, graph)
-    telling = Telling(corpus, graph)
+    telling = Telling(corpus, graph, cache)
     reports: list[Report | None] = [None] * count
     links = _links(graph)
     edges = projection(corpus, graph)
@@ -62,6 +64,7 @@ def summarise(corpus: Corpus, graph: Graph, partition: Partition) -> list[Report
         level = _level(partition, edges, number, names)
         rating = _ratings(level.mass)
         chunks = _chunks(level, links, corpus.n_chunks, CHUNKS[min(number, len(CHUNKS) - 1)])
+        telling.passages.fetch(sorted({chunk for some in chunks.values() for chunk in some}))
         most = FINDINGS[min(number, len(FINDINGS) - 1)]
         for community, members in _members(level.community):
             order = members[np.lexsort((members, -level.importance[members]))]
@@ -77,6 +80,7 @@ def summarise(corpus: Corpus, graph: Graph, partition: Partition) -> list[Report
                 members=tuple(order[:SHOWN_MEMBERS].tolist()),
                 findings=tuple(found),
             )
+    telling.passages.keep()
     return [report for report in reports if report is not None]
 
 

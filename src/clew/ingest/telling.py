@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.ingest.model import Corpus, Graph
+from clew.ingest.passages import Passages, split_words
+from clew.ports import Cache
 from clew.text.display import link_share, plain
-from clew.text.units import source_span, units
-from clew.types import MARKDOWN_TYPES, Finding, Floats, Ints, Longs
+from clew.types import Finding, Floats, Ints, Longs
 
 # A good finding's length in characters (a wide one counts twice, as it says about as much as two).
 SHORT, GOOD, LONG, LIMIT = 20, 40, 220, 420
@@ -29,7 +31,6 @@ AGAIN = 0.2
 SAME = 0.5
 LINKS = 0.6  # a sentence of which links are a greater share points elsewhere and says nothing
 CODE_SPAN = re.compile(r"`[^`]+`")
-SENTENCES_OF_CHUNK = 10  # what stands later in a long passage seldom tells what it is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,10 @@ class _Sentence:
 class Telling:
     """Reads each passage once, however many levels ask for it."""
 
-    def __init__(self, corpus: Corpus, graph: Graph) -> None:
+    def __init__(self, corpus: Corpus, graph: Graph, cache: Cache | None = None) -> None:
         self.corpus = corpus
         self.graph = graph
+        self.passages = Passages(corpus, cache)
         edge = np.arange(corpus.n_chunks + 1)
         self.mention_at = np.searchsorted(graph.mention_chunk, edge)
         order = np.lexsort((graph.def_node, graph.def_chunk))
@@ -117,28 +119,20 @@ class Telling:
         return found
 
     def _sentences(self, chunk: int) -> list[_Sentence]:
-        corpus = self.corpus
-        document = corpus.documents[int(corpus.chunk_doc[chunk])]
-        text = corpus.text(chunk)
-        low, high = int(corpus.chunk_start[chunk]), int(corpus.chunk_end[chunk])
-        places: list[tuple[int, int]] = []
-        spans: list[tuple[int, int]] = []
-        for unit in units(text, markdown=document.media_type in MARKDOWN_TYPES):
-            span = source_span(text, unit.start, unit.end, low, high, document.encoding)
-            if unit.kind == "sentence" and span is not None:
-                places.append((unit.start, unit.end))
-                spans.append(span)
-            if len(spans) == SENTENCES_OF_CHUNK:
-                break
-        if not spans:
+        passage = self.passages.of(chunk)
+        if not passage.spans:
             return []
-        nodes, forms = self._between(chunk, spans)
+        text = self.corpus.text(chunk)
+        nodes, forms = self._between(chunk, passage.spans)
         found: list[_Sentence] = []
-        for (start, end), span, mine, words in zip(places, spans, nodes, forms, strict=True):
+        rows = zip(passage.places, passage.spans, passage.quality, nodes, forms, strict=True)
+        for at, ((start, end), span, quality, mine, words) in enumerate(rows):
             if found and not mine:
                 continue  # it names nothing: reading it would take time and gain nothing
             raw = text[start:end]
-            quality = _quality(raw, plain(raw), int(self.letters[words].sum()))
+            if math.isnan(quality):
+                quality = _quality(raw, plain(raw), int(self.letters[words].sum()))
+                self.passages.value(chunk, at, quality)
             if quality:
                 lead = not found
                 found.append(
@@ -159,10 +153,7 @@ class Telling:
             for i in range(a, b):
                 mine.setdefault(mentioned[i], (starts[i] - start) / (end - start))
             nodes.append(mine)
-        first, last = int(corpus.token_lo[chunk]), int(corpus.token_hi[chunk])
-        at = np.searchsorted(corpus.start[first:last], spans).tolist()
-        form = corpus.form[first:last]
-        return nodes, [form[a:b] for a, b in at]
+        return nodes, split_words(corpus, chunk, spans)
 
 
 def _choose(pool: list[tuple[int, _Sentence, dict[int, float], float]], most: int) -> list[Finding]:

@@ -35,6 +35,8 @@ TABLES = {
     "replies": "key TEXT PRIMARY KEY, run INTEGER NOT NULL, data BLOB NOT NULL",
     "runs": "run INTEGER PRIMARY KEY",
 }
+# What stages keep of a document besides its analysis. It came later: caches without it get it.
+PARTS = "CREATE TABLE IF NOT EXISTS parts (key TEXT PRIMARY KEY, run INTEGER NOT NULL, data BLOB NOT NULL)"
 REAL = ("seconds", "money", "saved_money")
 # What the last whole run used: the run's number and 8 bytes of each key's hash. Writing a run's number into
 # each entry that it uses would write the entries' data anew.
@@ -59,8 +61,8 @@ ADD_SAVING = (
     "INSERT INTO savings (name, times, used, instead) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
     "times = times + excluded.times, used = used + excluded.used, instead = instead + excluded.instead"
 )
-PRUNED = ("analyses", "vectors")  # replies were paid for and stay
-STORED = ("analyses", "vectors", "replies")
+PRUNED = ("analyses", "parts", "vectors")  # replies were paid for and stay
+STORED = ("analyses", "parts", "vectors", "replies")
 
 Value = TypeVar("Value")
 
@@ -111,6 +113,14 @@ class SqliteCache:
         """Store vectors."""
         rows = [(f"{embedder}\0{key}", np.asarray(v, dtype="<f2").tobytes()) for key, v in items.items()]
         self._put("vectors", rows)
+
+    def parts(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return what stages have kept among ``keys``."""
+        return self._get("parts", keys, bytes)
+
+    def put_parts(self, items: Mapping[str, bytes]) -> None:
+        """Store what stages keep."""
+        self._put("parts", list(items.items()))
 
     def replies(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the stored replies of models among ``keys`` (hashes of the requests)."""
@@ -326,7 +336,7 @@ def _make_tables(db: sqlite3.Connection, new_run: bool) -> None:
         for name, columns in TABLES.items():
             db.execute(f"CREATE TABLE {name} ({columns})")
         db.execute(f"PRAGMA user_version = {CACHE_VERSION}")
-    for statement in (LAST, *LEDGER):
+    for statement in (PARTS, LAST, *LEDGER):
         db.execute(statement)
     if new_run or db.execute("SELECT count(*) FROM runs").fetchone()[0] == 0:
         db.execute("INSERT INTO runs SELECT coalesce(max(run), 0) + 1 FROM runs")

@@ -10,9 +10,10 @@ from small_corpus import make_corpus
 from clew.ingest.mentions import sort_mentions
 from clew.ingest.spans import Line
 
+TIDE = "# Tide\n\nThe tide and the moon.\n\n## Moon\n\nThe moon, the tide.\n"
 CORPUS = make_corpus(
     {
-        "a.md": "---\ntitle: Tide\n---\n# Tide\n\nThe tide and the moon.\n\n## Moon\n\nThe moon, the tide.\n" * 3,
+        "a.md": "---\ntitle: Tide\n---\n" + 3 * TIDE,
         "b.md": "Nothing but the sea, the sea and `code of the sea`.\n",
         "c.md": "",
     }

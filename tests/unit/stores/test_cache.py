@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from contextlib import closing
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
@@ -146,6 +147,19 @@ def test_replies_come_back(path: Path) -> None:
     cache.close()
 
 
+def test_a_cache_from_before_parts_were_kept_gets_their_table(path: Path) -> None:
+    cache = open_cache(path)
+    cache.put_replies({"paid": b"x"})
+    cache.close()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TABLE parts")
+    cache = open_cache(path)
+    cache.put_parts({"a": b"x"})
+    assert (cache.parts(["a", "b"]), cache.replies(["paid"])) == ({"a": b"x"}, {"paid": b"x"})
+    assert cache.problem == ""
+    cache.close()
+
+
 # --- growth --------------------------------------------------------------------------------------
 
 
@@ -153,19 +167,21 @@ def test_what_no_run_uses_is_pruned(path: Path) -> None:
     cache = open_cache(path)
     cache.put_analyses({"kept": analysis(), "spared": analysis(), "old": analysis()})
     cache.put_vectors("m", {"kept": np.ones(4, np.float16), "old": np.ones(4, np.float16)})
+    cache.put_parts({"kept": b"x", "old": b"y"})
     cache.put_replies({"paid": b"x"})
     assert cache.prune() == 0
     cache.close()
     for number in range(1, 5):
         cache = open_cache(path)
         cache.analyses(["kept"])
+        cache.parts(["kept"])
         cache.vectors("m", ["kept"])
-        assert cache.prune(["spared"], runs=3) == (2 if number == 3 else 0)
+        assert cache.prune(["spared"], runs=3) == (3 if number == 3 else 0)
         cache.close()
     cache = open_cache(path)
     stats = cache.stats()
     assert stats.pop("bytes") > 0
-    assert stats == {"analyses": 2, "vectors": 1, "replies": 1}
+    assert stats == {"analyses": 2, "parts": 1, "vectors": 1, "replies": 1}
     assert set(cache.analyses(["kept", "spared", "old"])) == {"kept", "spared"}
     cache.close()
 
