@@ -12,6 +12,7 @@ from clew import registry
 from clew.errors import NotFound, SourceError, UsageError
 from clew.ingest.origins import describe
 from clew.nostr.dump import is_dump
+from clew.nostr.shared import share_events
 from clew.options import FILE, FOLDER, IndexOptions, SourceOptions
 from clew.ports import Reader, Source
 
@@ -76,6 +77,7 @@ def open_sources(
     if relays:
         name = "nostr" if "nostr" not in taken else "nostr-2"
         sources.append(_open_relays(relays, dumps, options.source, name, index or default_path(paths)))
+    share_events(sources)
     return sources
 
 
@@ -168,4 +170,5 @@ def sources_of(reader: Reader, file: Path | None = None) -> list[Source]:
         sources.append(_open_source(path, options, origin.name, origin.parts, file))
     if not sources:
         raise SourceError("", "the index doesn't say where its sources were")
+    share_events(sources)
     return sources

@@ -72,6 +72,10 @@ class SourceOptions:
             "metavar": "NPUB",
         },
     )
+    follows: bool = field(
+        default=False,
+        metadata={"help": "With --author: Nostr events by those whom the authors follow, too."},
+    )
     since: str = field(
         default="",
         metadata={"help": "Of Nostr events, only those since a day, or so long ago: 7d.", "metavar": "TIME"},

@@ -23,6 +23,10 @@ class Current:
         self._seen: set[str] = set()
         self.counts = dict.fromkeys(("repeated", "replaced", "deleted", "ephemeral"), 0)
 
+    def has(self, key: str) -> bool:
+        """Tell whether an event of this id was taken."""
+        return key in self._seen
+
     def add(self, event: Event) -> None:
         """Take an event."""
         if event.id in self._seen:

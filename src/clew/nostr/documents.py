@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clew.nostr.events import Event, Invalid, decode, to_json
+from clew.nostr.events import HEX, Event, Invalid, decode, to_json
 from clew.nostr.kinds import ARTICLE, FOLLOWS, HIGHLIGHT, NAMED, NAMES, PROFILE, WRITTEN, is_in, kind_name
 from clew.nostr.refs import npub, person, person_of, shown
 from clew.nostr.relations import relate
 from clew.types import MediaType, Person, RawDocument, Ref
 
+KEY_DIGITS = 64  # of a public key in hexadecimal
 NAME_CHARS = 80  # of a person's name; longer ones are messages
 TITLE_CHARS = 60
 HEADING = re.compile(r"^\s{0,3}#\s+\S", re.MULTILINE)
@@ -25,13 +26,15 @@ Names = dict[str, tuple[str, ...]]  # by npub, the one to show first
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which events become documents: kinds (ranges; none: all), authors (public keys; none: all), times
-    (seconds, both ends included), and, where no kinds are named, whether ``unknown`` ones do."""
+    (seconds, both ends included), and, where no kinds are named, whether ``unknown`` ones do. With
+    ``follows`` those whom the authors follow are authors too (see :func:`with_follows`)."""
 
     kinds: tuple[tuple[int, int], ...] = ()
     authors: frozenset[str] = frozenset()
     since: int | None = None
     until: int | None = None
     unknown: bool = True
+    follows: bool = False
 
     def takes(self, event: Event) -> bool:
         """Tell whether an event is wanted."""
@@ -43,12 +46,27 @@ class Wanted:
         )
 
 
+def with_follows(wanted: Wanted, events: Iterable[Event]) -> Wanted:
+    """Return what is wanted with those whom its authors follow, by their lists among ``events`` (NIP-02)."""
+    if not wanted.follows or not wanted.authors:
+        return wanted
+    followed = {
+        key
+        for event in events
+        if event.kind == FOLLOWS and event.pubkey in wanted.authors
+        for key in event.all("p")
+        if len(key) == KEY_DIGITS and HEX.issuperset(key)
+    }
+    return replace(wanted, authors=wanted.authors | followed, follows=False)
+
+
 def to_documents(events: Sequence[Event], wanted: Wanted, *, links: bool = False) -> Iterator[RawDocument]:
     """Yield the wanted events as documents. Profiles give names to people whether they are wanted or not.
 
     A document's key is the event's id, or the address of one that others may replace. With ``links`` its
     location is a ``nostr:`` reference, else the place in a file that the event has.
     """
+    wanted = with_follows(wanted, events)
     names = names_of(events)
     shown_names = {key: found[0] for key, found in names.items()}
     shown_names |= {one.address: heading for one in events if one.address and (heading := _heading(one))}
@@ -240,4 +258,4 @@ def _link(event: Event) -> str:
     return f"nostr:{nostr_sdk.EventId.parse(event.id).to_bech32()}"
 
 
-__all__ = ["Wanted", "names_of", "snippet", "to_documents"]
+__all__ = ["Wanted", "names_of", "snippet", "to_documents", "with_follows"]

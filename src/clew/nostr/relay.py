@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from clew.ids import make_id
 from clew.nostr.documents import Wanted
 from clew.nostr.events import Event, Invalid, check, decode
-from clew.nostr.kinds import NAMES, PROFILE
+from clew.nostr.kinds import FOLLOWS, NAMES, PROFILE
 from clew.nostr.known import Known
 from clew.nostr.store import EventStore, gaps
 
@@ -56,6 +56,15 @@ class Synced:
     unasked: int = 0
     notices: list[str] = field(default_factory=list)
     error: str = ""
+
+    def add(self, other: Synced) -> None:
+        """Add what another asking gave."""
+        self.new, self.received = self.new + other.new, self.received + other.received
+        for reason, count in other.refused.items():
+            self.refused[reason] = self.refused.get(reason, 0) + count
+        self.unasked += other.unasked
+        self.notices += [one for one in other.notices if one not in self.notices]
+        self.error = self.error or other.error
 
 
 class _Broken(Exception):
@@ -269,7 +278,7 @@ class Fetcher:
         return event
 
     def _is_wanted(self, event: Event) -> bool:
-        return event.kind in (PROFILE, DELETION) or self._wanted.takes(event)
+        return event.kind in always(self._wanted) or self._wanted.takes(event)
 
 
 def decode_message(data: str | bytes) -> list[Any]:
@@ -290,10 +299,16 @@ def is_loopback(relay: str) -> bool:
         return host == "localhost"
 
 
+def always(wanted: Wanted) -> set[int]:
+    """Return the kinds that are asked for whatever is wanted: they name people, delete, or tell whom the
+    authors follow."""
+    return {PROFILE, DELETION, FOLLOWS} if wanted.follows else {PROFILE, DELETION}
+
+
 def base_filter(wanted: Wanted) -> dict[str, Any]:
     """Return the filter that asks for what is wanted: its kinds with those that name authors and delete."""
     found: dict[str, Any] = {}
-    kinds = {PROFILE, DELETION}
+    kinds = always(wanted)
     if wanted.kinds and sum(high - low + 1 for low, high in wanted.kinds) <= MOST_KINDS:
         kinds.update(kind for low, high in wanted.kinds for kind in range(low, high + 1))
         found["kinds"] = sorted(kinds)

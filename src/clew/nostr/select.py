@@ -21,13 +21,17 @@ def wanted(options: SourceOptions) -> Wanted:
     """Return which events the options select. Raises OptionError."""
     if options.unknown_kinds not in POLICIES:
         raise OptionError("--unknown-kinds", f"{options.unknown_kinds!r} isn't keep or ignore", "Write one")
+    authors = frozenset(public_keys(options.author))
+    if options.follows and not authors:
+        raise OptionError("--follows", "it needs to know whose follows", "Add --author NPUB")
     now = _now()
     return Wanted(
         tuple(parse_kinds(options.kinds)),
-        frozenset(public_keys(options.author)),
+        authors,
         _moment("--since", options.since, now, 0),
         _moment("--until", options.until, now, 1),
         options.unknown_kinds == "keep",
+        options.follows,
     )
 
 

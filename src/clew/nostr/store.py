@@ -44,6 +44,12 @@ class EventStore:
                 self._ids.update(new)
             return len(new)
 
+    def of_kind(self, kind: int) -> list[dict[str, Any]]:
+        """Return the events of a kind as they were written."""
+        with self._lock:
+            values = [value for _, value in read_objects(self._events) if looks_like_event(value)]
+        return [value for value in values if value["kind"] == kind]
+
     def covered(self, key: str) -> list[Interval]:
         """Return the times of which everything was fetched for a relay and filter, ascending."""
         with self._lock:

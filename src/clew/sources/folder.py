@@ -17,6 +17,7 @@ from clew.nostr.dump import is_dump
 from clew.nostr.known import Known
 from clew.nostr.reading import Reading
 from clew.nostr.select import wanted
+from clew.nostr.shared import EventSet
 from clew.options import SourceOptions
 from clew.text.commits import first_commits
 from clew.text.files import file_status, shown_name
@@ -68,6 +69,7 @@ class FolderSource:
         self.name = name
         self.notes: list[str] = []  # what was left out of the last reading, and is no problem
         self._verified = verified  # the file that remembers verified events
+        EventSet().join(self)
         self.parts = tuple(parts)  # the only files and folders in it that are read, if any are named
         self.path = path
         self._root = path
@@ -107,10 +109,23 @@ class FolderSource:
         suffix = PurePosixPath(item.key).suffix.lower()
         return suffix in RECORDS | EVENTS and _is_regular(item.path) and is_dump(item.path)
 
+    def share(self, events: EventSet) -> None:
+        """Read events as those of one set with other sources'."""
+        self._shared = events
+
+    def add_events(self, reading: Reading) -> None:
+        """Add the events of all dumps to a reading."""
+        for item in self._find()[0]:
+            if self._is_dump(item):
+                try:
+                    reading.file(item.path, item.key)
+                except OSError as error:
+                    reading.problem(_unreadable(item.key, error))
+
     def _events(self, dumps: Sequence[_Found]) -> Iterator[RawDocument | Problem]:
         """Yield the documents of all dumps, as one set of events."""
         try:
-            reading = Reading(Known(self._verified))
+            reading = self._shared.reading(self, Known(self._verified))
         except OptionError as error:
             if self.parts or (len(dumps) == 1 and dumps[0].path == self._root):
                 raise
@@ -118,13 +133,8 @@ class FolderSource:
                 Problem(item.key, f"it holds Nostr events: {error.reason}", error.remedy) for item in dumps
             )
             return
-        for item in dumps:
-            try:
-                reading.file(item.path, item.key)
-            except OSError as error:
-                yield _unreadable(item.key, error)
-        yield from reading.problems
-        yield from reading.documents(wanted(self._options))
+        yield from reading.problems_of(self)
+        yield from reading.documents(wanted(self._options), owner=self)
         self.notes = reading.notes
 
     def stamp(self) -> str:

@@ -11,6 +11,7 @@ from clew.nostr.known import Known
 from clew.nostr.reading import Reading
 from clew.nostr.relay import Pace, Synced
 from clew.nostr.select import wanted
+from clew.nostr.shared import EventSet
 from clew.nostr.store import EventStore
 from clew.nostr.sync import sync
 from clew.options import SourceOptions
@@ -48,6 +49,7 @@ class NostrSource:
         self._relays, self._dumps = tuple(relays), tuple(dumps)
         self._options, self._verified, self._pace = options, verified, pace
         self._synced: list[Synced] = []
+        EventSet().join(self)
 
     def sync(self, progress: Progress) -> None:
         """Fetch what is new. Raises SourceError if no relay can be read and there is nothing from before."""
@@ -66,7 +68,19 @@ class NostrSource:
 
     def read(self) -> Iterator[RawDocument | Problem]:
         """Yield the documents, and what was wrong. Raises SourceError if a file can't be read."""
-        reading = Reading(Known(self._verified))
+        reading = self._shared.reading(self, Known(self._verified))
+        yield from reading.problems_of(self)
+        for one in self._synced:
+            yield from _problems(one)
+        yield from reading.documents(wanted(self._options), links=True, owner=self)
+        self.notes = [*filter(None, map(_told, self._synced)), *reading.notes]
+
+    def share(self, events: EventSet) -> None:
+        """Read events as those of one set with other sources'."""
+        self._shared = events
+
+    def add_events(self, reading: Reading) -> None:
+        """Add what was fetched and what the dumps hold to a reading. Raises SourceError."""
         for path in (self._store, *self._dumps):
             try:
                 reading.file(path, shown_name(path.name))
@@ -75,11 +89,6 @@ class NostrSource:
                     raise SourceError(str(path), "it isn't there any more") from None
             except OSError as error:
                 raise SourceError(str(path), f"it can't be read ({error.strerror})") from error
-        yield from reading.problems
-        for one in self._synced:
-            yield from _problems(one)
-        yield from reading.documents(wanted(self._options), links=True)
-        self.notes = [*filter(None, map(_told, self._synced)), *reading.notes]
 
     def stamp(self) -> str:
         """Return what differs once a file has been written to. Raises SourceError."""

@@ -13,7 +13,7 @@ from signed import ANA, BEN, CY, T0, write_lines
 from websockets.sync.server import serve
 
 from clew import Index, IndexOptions
-from clew.errors import SourceError, UsageError
+from clew.errors import OptionError, SourceError, UsageError
 from clew.index import SilentProgress
 from clew.inputs import relay_of
 from clew.nostr.documents import Wanted
@@ -320,3 +320,39 @@ def test_the_command_fetches_and_tells(relay, tmp_path):
     assert told["counts"]["documents"] == len(relay.bens)
     assert (tmp_path / ".clew" / "index.duckdb").is_file()
     assert any("new events" in note for note in told["notes"])
+
+
+def test_those_whom_an_author_follows_are_fetched_too(empty, tmp_path):
+    stranger = CY.note("by nobody who is followed", at=T0 + 3)
+    empty.publish(
+        ANA.profile(at=T0),
+        ANA.sign(3, "", [["p", CY.key]], T0),  # replaced by a newer list
+        ANA.sign(3, "", [["p", BEN.key], ["p", "no key"], ["p"]], T0 + 1),
+        BEN.profile(at=T0),
+        BEN.note("by one who is followed", at=T0 + 2),
+        stranger,
+    )
+    path = tmp_path / ".clew" / "index.duckdb"
+    with build([empty.url], path, author=(ANA.npub,), kinds=("1",), follows=True) as index:
+        assert [hit.document.title for hit in index.search("followed")] == ["by one who is followed"]
+        assert index.show("ben").node.kind == "person"
+    more = BEN.note("and this later", at=T0 + 60)
+    late = CY.note("now followed", at=T0 + 70)
+    empty.publish(more, late, ANA.sign(3, "", [["p", BEN.key], ["p", CY.key]], T0 + 80))
+    with build([empty.url], path, author=(ANA.npub,), follows=True) as index:
+        found = index.match("me -follows-> person <-authored_by- note", me=ANA.npub)
+        assert {row.nodes[2].name for row in found.rows} == {
+            "by one who is followed",
+            "and this later",
+            "now followed",
+            "by nobody who is followed",
+        }
+
+
+def test_a_dump_has_follows_too_and_whose_must_be_said(tmp_path):
+    events = [ANA.sign(3, "", [["p", BEN.key]]), ANA.note("mine"), BEN.note("his"), CY.note("hers")]
+    dump = write_lines(tmp_path / "events.jsonl", events)
+    with build([dump], tmp_path / "i.duckdb", author=(ANA.key,), follows=True) as index:
+        assert {doc.title for doc in index.engine.reader.documents() if doc.kind == "note"} == {"mine", "his"}
+    with pytest.raises(OptionError, match="whose"):
+        build([dump], tmp_path / "i.duckdb", follows=True)
