@@ -363,6 +363,16 @@ def test_a_schema_is_sent_and_where_it_is_refused_the_next_way_is_remembered() -
     assert [("response_format" in one) for one in server.seen.requests] == [True, True, False, False]
 
 
+def test_a_server_that_takes_no_bounds_is_sent_the_schema_without_them() -> None:
+    bounded = {**SCHEMA, "properties": {**SCHEMA["properties"], "name": {"type": "string", "maxLength": 9}}}
+    with FaultServer([GOOD], refuses=["maxLength"]) as server:
+        made = caller(server)
+        for n in range(2):
+            assert made.structured(ask(str(n), schema=bounded), stage="s") == VALUE
+    forms = [one["response_format"]["json_schema"]["schema"] for one in server.seen.requests]
+    assert forms == [bounded, SCHEMA, SCHEMA]
+
+
 @pytest.mark.parametrize("refused", ["temperature", "max_tokens", "stream_options"])
 def test_what_a_server_does_not_know_is_left_out(refused: str) -> None:
     with FaultServer(["Well."], refuses=[refused]) as server:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clew.calls.thoughts import without_thoughts
+from clew.prompts.shape import within
 from clew.registry import require
 from clew.types import ChatMessage, ChatReply, ChatRequest
 
@@ -76,11 +77,15 @@ def ask_again(
 
 
 def _judge(value: Any, schema: Mapping[str, Any], *, repaired: bool) -> Reading:
-    """Compare with the schema; a list of one is taken for what is in it where that alone follows it."""
-    faults = _faults(value, schema)
-    if faults and isinstance(value, list) and len(value) == 1 and not _faults(value[0], schema):
-        return Reading(_tidy(value[0]), (), True)
-    return Reading(_tidy(value), faults, repaired)
+    """Compare with the schema, cut to its bounds; a list of one is taken for what is in it where that alone
+    follows it."""
+    cut = within(value, schema)
+    faults = _faults(cut, schema)
+    if faults and isinstance(value, list) and len(value) == 1:
+        only = within(value[0], schema)
+        if not _faults(only, schema):
+            return Reading(_tidy(only), (), True)
+    return Reading(_tidy(cut), faults, repaired)
 
 
 def _faults(value: Any, schema: Mapping[str, Any]) -> tuple[str, ...]:

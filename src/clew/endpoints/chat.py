@@ -40,7 +40,8 @@ class ChatEndpoint:
         self._model = model
         self._access = access
         self._options = options
-        self._manner = Manner(limit=NEW_LIMIT if access.url is None else OLD_LIMIT)
+        # OpenAI takes no bound on a text's length in its strict mode.
+        self._manner = Manner("schema", NEW_LIMIT) if access.url is None else Manner("bounded", OLD_LIMIT)
         self._reached = False  # it has answered
 
     @property
@@ -199,7 +200,7 @@ class ChatEndpoint:
                 result = call(manner)
             except Refused as error:
                 first = first or error
-                then = manner.after(error.reason, has_schema=request.schema is not None, streams=streams)
+                then = manner.after(error.reason, schema=request.schema, streams=streams)
                 if then is None:
                     raise first from None
                 manner = then

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from clew.endpoints.wire import FORMS, Form
+from clew.prompts.shape import Schema, unbounded
 
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
@@ -14,13 +15,13 @@ class Manner:
     """How JSON is asked for, what the reply's greatest length is called, whether the server takes a
     temperature, and whether it tells the tokens of a stream."""
 
-    form: Form = "schema"
+    form: Form = "bounded"
     limit: str = OLD_LIMIT
     warm: bool = True
     tells_usage: bool = True
     turned: bool = False  # the limit's other name has been tried
 
-    def after(self, refusal: str, *, has_schema: bool, streams: bool) -> Manner | None:
+    def after(self, refusal: str, *, schema: Schema | None, streams: bool) -> Manner | None:
         """Return the next manner to try after what a server said, or None if there is no other."""
         said = refusal.lower()
         if OLD_LIMIT in said or NEW_LIMIT in said:
@@ -31,6 +32,7 @@ class Manner:
             return replace(self, warm=False)
         if streams and "stream_options" in said and self.tells_usage:
             return replace(self, tells_usage=False)
-        if has_schema and self.form != FORMS[-1]:
-            return replace(self, form=FORMS[FORMS.index(self.form) + 1])
+        if schema is not None and self.form != FORMS[-1]:
+            step = 2 if self.form == "bounded" and unbounded(schema) == schema else 1
+            return replace(self, form=FORMS[FORMS.index(self.form) + step])
         return None

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from clew.errors import ProviderBusy
+from clew.prompts.shape import unbounded
 from clew.text.subword import encodable
 from clew.types import ChatReply, ChatRequest, Usage
 
-Form = Literal["schema", "object", "free"]  # how a reply's JSON is asked for
-FORMS: tuple[Form, ...] = ("schema", "object", "free")
+# How JSON is asked for: by a schema, by one without bounds on lengths, as any object, or not at all.
+Form = Literal["bounded", "schema", "object", "free"]
+FORMS: tuple[Form, ...] = ("bounded", "schema", "object", "free")
 _FINISH: dict[str, Literal["length", "refused"]] = {"length": "length", "content_filter": "refused"}
 
 
@@ -25,8 +27,9 @@ def body_of(
     }
     if warm:
         body["temperature"] = request.temperature
-    if request.schema is not None and form == "schema":
-        given = {"name": "reply", "schema": dict(request.schema), "strict": is_strict(request.schema)}
+    if request.schema is not None and form in ("bounded", "schema"):
+        schema = request.schema if form == "bounded" else unbounded(request.schema)
+        given = {"name": "reply", "schema": dict(schema), "strict": is_strict(schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": given}
     elif request.schema is not None and form == "object":
         body["response_format"] = {"type": "json_object"}

@@ -8,7 +8,7 @@ replies are kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,39 +16,38 @@ from clew.ingest.model import Corpus
 from clew.options import ExtractOptions
 from clew.ports import ChatModel
 from clew.prompts import Prompt, fence
+from clew.prompts.shape import NUMBER, Schema, listed, string, structure
 from clew.types import ChatMessage, ChatRequest
 
 # A reply lists entities with descriptions and quotes: it may be longer than the text, seldom four times.
-REPLY_TIMES, REPLY_LEAST, REPLY_MOST = 4, 600, 4096
+REPLY_TIMES, REPLY_LEAST, REPLY_MOST = 4, 800, 4096
+GLEANED = 600  # tokens of a reply that names what was missed, at least
 # … and takes about this many tokens, and so many for each token of text: what estimates go by until it is
 # known what this model's replies take.
 REPLY_BASE, REPLY_SHARE = 100, 1.5
 TEMPLATE = 4  # tokens that a chat template puts around a message
 PIECE_LEAST = 50  # tokens of notes in a call, however small the window is
 
-_TEXT: Mapping[str, Any] = {"type": "string"}
+# Characters of what a reply says of each thing, …
+NAME, TYPE, PHRASE, DESCRIPTION, QUOTE = 100, 40, 120, 300, 400
+MOST_ENTITIES, MOST_RELATIONS = 100, 150  # … and how many things: a passage names a few dozen
+# Tokens of a reply for each entity and each relation that it may list. An item takes some 45, so that both
+# lists have room; where one is full the other isn't, as a rule.
+FOR_ENTITY, FOR_RELATION = 70, 90
 
 
-def structure(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def listed(items: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"type": "array", "items": items}
-
-
-# Entities come first, so that a model has named what it relates.
-EXTRACTION = structure(
-    entities=listed(structure(name=_TEXT, type=_TEXT, description=_TEXT, quote=_TEXT)),
-    relationships=listed(
-        structure(source=_TEXT, target=_TEXT, phrase=_TEXT, strength={"type": "number"}, quote=_TEXT)
-    ),
-)
+def extraction(tokens: int) -> Schema:
+    """Return the form of an extraction in a reply of at most ``tokens`` tokens. Entities come first, so that
+    a model has named what it relates; both lists end while there are tokens for the other."""
+    description, phrase, quote = string(DESCRIPTION), string(PHRASE), string(QUOTE)
+    entity = structure(name=string(NAME), type=string(TYPE), description=description, quote=quote)
+    relation = structure(
+        source=string(NAME), target=string(NAME), phrase=phrase, strength=NUMBER, quote=quote
+    )
+    return structure(
+        entities=listed(entity, min(tokens // FOR_ENTITY, MOST_ENTITIES)),
+        relationships=listed(relation, min(tokens // FOR_RELATION, MOST_RELATIONS)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ class Asker:
             messages.append(ChatMessage("assistant", json.dumps(reply, ensure_ascii=False)))
             messages += self._gleaning.fill()
         request = self._request(tuple(messages), call)
-        return request if request.max_tokens >= REPLY_LEAST else None
+        return request if request.max_tokens >= GLEANED else None
 
     def estimate(self, call: Call, request: ChatRequest, rounds: int) -> Left:
         """Return what a request takes, and ``rounds`` more that ask what was missed."""
@@ -166,7 +165,8 @@ class Asker:
 
     def _request(self, messages: tuple[ChatMessage, ...], call: Call) -> ChatRequest:
         most = min(max(REPLY_TIMES * call.tokens, REPLY_LEAST), REPLY_MOST)
-        return ChatRequest(messages, reply_room(self.model, messages, most), schema=EXTRACTION)
+        tokens = reply_room(self.model, messages, most)
+        return ChatRequest(messages, tokens, schema=extraction(tokens))
 
     def _messages(self, above: str, text: str) -> tuple[ChatMessage, ...]:
         return self._prompt.fill(types=", ".join(self.types), passage=fence(f"{above}\n\n{text}".strip()))

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from clew.ingest.asking import DESCRIPTION, MOST_ENTITIES, MOST_RELATIONS, NAME, PHRASE, TYPE
 from clew.ingest.model import Corpus
 from clew.ingest.resolve import EDGES, names_something
 from clew.ingest.told import ToldEntity, ToldRelation
@@ -21,10 +22,7 @@ from clew.text.quotes import Passage
 from clew.text.tokens import normal_name, surface_words
 from clew.text.units import source_span
 
-# Bounds on what one reply may bring. A passage of a few hundred words names a few dozen things.
-MOST_ENTITIES, MOST_RELATIONS = 100, 150
-NAME, NAME_WORDS = 100, 16  # characters and words; the dictionary pass looks for no longer names
-TYPE, PHRASE, DESCRIPTION = 40, 120, 300  # characters
+NAME_WORDS = 16  # the dictionary pass looks for no longer names
 READ = 4000  # characters of a value that are looked at at all
 SHOWN = "\u200c\u200d"  # of the invisible characters, those that spell words of Persian or Hindi
 STRENGTH = 0.5  # of a relation whose strength isn't a number

@@ -14,32 +14,34 @@ from typing import Any
 import numpy as np
 
 from clew.errors import BudgetSpent, ProviderError
-from clew.ingest.asking import DONE, Left, count_messages, fit, listed, reply_room, structure
+from clew.ingest.asking import DONE, TYPE, Left, count_messages, fit, reply_room
 from clew.ingest.model import Corpus, Graph
 from clew.ingest.replies import clean_type, sentence
 from clew.ingest.telling import Telling
 from clew.options import ExtractOptions
 from clew.ports import Caller, ChatModel, Progress
 from clew.prompts import Prompt, fence
+from clew.prompts.shape import WHOLE, Schema, listed, string, structure
 from clew.text.display import plain
 from clew.text.tokens import normal_words
 from clew.types import ChatMessage, ChatRequest, Longs
 
 BATCH = 24  # names a call on average, …
 MOST_BATCH = 40  # … and at most: more, and small models lose count
-REPLY_NAME = 40  # tokens that a name's type and description take in a reply
+# Tokens that a name's type and description take in a reply: as a rule, and at their longest.
+REPLY_NAME, LONGEST_NAME = 40, 80
 DEFINED = 3  # a definition counts as much as so many mentions
 LOOKED_AT = 6  # passages in which a telling sentence is looked for
 SHOWN = 240  # characters of a sentence
-DESCRIPTION = 300
+DESCRIPTION = 200
 # Words of a description that the sentence or the name has, at least: less, and it is about something else.
 SHARED = 0.25
 
-TYPES = structure(
-    entities=listed(
-        structure(number={"type": "integer"}, type={"type": "string"}, description={"type": "string"})
-    )
-)
+
+def types(names: int) -> Schema:
+    """Return the form of a reply on so many names."""
+    one = structure(number=WHOLE, type=string(TYPE), description=string(DESCRIPTION))
+    return structure(entities=listed(one, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Typer:
         self._prompt = prompt
         fixed = count_messages(model, self._messages([]))
         self._room = fit(model.window, fixed, MOST_BATCH * SHOWN)
+        # What the window leaves for a name's sentence and what is said of it.
+        self._both = model.window - fixed if model.window else MOST_BATCH * (SHOWN + LONGEST_NAME)
 
     def plan(self) -> list[Batch]:
         """Return the batches, most important names first."""
@@ -83,18 +87,19 @@ class Typer:
         batches: list[Batch] = []
         for nodes in _batches(self.graph, self._most):
             rows = sorted(
-                (self.graph.name[node], node, text) for node in nodes if (text := _telling(telling, node))
+                (self.graph.name[node], node, told) for node in nodes if (told := _telling(telling, node))
             )
             batches += self._fitting(rows)
         return batches
 
     def _fitting(self, rows: Sequence[tuple[str, int, str]]) -> Iterator[Batch]:
-        """Cut a batch that the window doesn't hold."""
+        """Cut a batch that the window doesn't hold with its reply."""
         part: list[tuple[str, int, str]] = []
         size = 0
         for row in rows:
             tokens = self.model.count(f"{row[0]}: {row[2]}") + 4
-            if part and size + tokens > self._room:
+            both = size + tokens + (len(part) + 1) * LONGEST_NAME
+            if part and (size + tokens > self._room or both > self._both):
                 yield _batch(part)
                 part, size = [], 0
             part.append(row)
@@ -104,9 +109,9 @@ class Typer:
 
     def request(self, batch: Batch) -> ChatRequest:
         rows = zip(batch.names, batch.sentences, strict=True)
-        messages = self._messages([f"{i}. {name}: {text}" for i, (name, text) in enumerate(rows, 1)])
-        most = 3 * REPLY_NAME * len(batch.nodes) + 200
-        return ChatRequest(messages, reply_room(self.model, messages, most), schema=TYPES)
+        messages = self._messages([f"{i}. {name}: {told}" for i, (name, told) in enumerate(rows, 1)])
+        most = LONGEST_NAME * len(batch.nodes) + 200
+        return ChatRequest(messages, reply_room(self.model, messages, most), schema=types(len(batch.nodes)))
 
     def _messages(self, lines: Sequence[str]) -> tuple[ChatMessage, ...]:
         return self._prompt.fill(types=", ".join(self.types), entities=fence("\n".join(lines)))
@@ -142,8 +147,8 @@ def _tiers(graph: Graph) -> Longs:
 def _telling(telling: Telling, node: int) -> str:
     """Return the sentence that tells most about a node; empty if there is none."""
     found = telling.about(node, telling.chunks_of(node, LOOKED_AT))
-    text = plain(found[0].text) if found else ""
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    told = plain(found[0].text) if found else ""
+    return told if len(told) <= SHOWN else told[: SHOWN - 1] + "…"
 
 
 def type_nodes(typer: Typer, caller: Caller, progress: Progress) -> Typed:
@@ -166,7 +171,7 @@ def type_nodes(typer: Typer, caller: Caller, progress: Progress) -> Typed:
     return typed
 
 
-def _read(reply: Any, batch: Batch, types: Sequence[str], typed: Typed) -> None:
+def _read(reply: Any, batch: Batch, known: Sequence[str], typed: Typed) -> None:
     """Take what a reply says of the names that it was asked about; drop and count the rest."""
     items = reply.get("entities") if isinstance(reply, Mapping) else None
     for item in items[: 2 * MOST_BATCH] if isinstance(items, list) else ():
@@ -178,15 +183,15 @@ def _read(reply: Any, batch: Batch, types: Sequence[str], typed: Typed) -> None:
         if batch.nodes[at] in typed.types:
             typed.dropped += 1
             continue
-        typed.types[batch.nodes[at]] = clean_type(item.get("type"), types)
-        text = sentence(item.get("description"), DESCRIPTION)
-        if text and shares_words(text, f"{batch.names[at]} {batch.sentences[at]}", SHARED):
-            typed.descriptions[batch.nodes[at]] = text
-        elif text:
+        typed.types[batch.nodes[at]] = clean_type(item.get("type"), known)
+        told = sentence(item.get("description"), DESCRIPTION)
+        if told and shares_words(told, f"{batch.names[at]} {batch.sentences[at]}", SHARED):
+            typed.descriptions[batch.nodes[at]] = told
+        elif told:
             typed.dropped += 1
 
 
-def shares_words(text: str, source: str, share: float) -> bool:
+def shares_words(told: str, source: str, share: float) -> bool:
     """Tell whether at least this share of a text's words are words of another."""
-    words = set(normal_words(text))
+    words = set(normal_words(told))
     return bool(words) and len(words & set(normal_words(source))) >= share * len(words)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clew.errors import BudgetSpent, ProviderError
-from clew.ingest.asking import DONE, Left, count_messages, fit, listed, reply_room, structure
+from clew.ingest.asking import DONE, Left, count_messages, fit, reply_room
 from clew.ingest.model import Corpus, Graph, Partition
 from clew.ingest.replies import sentence
 from clew.ingest.telling import Telling
@@ -24,6 +24,7 @@ from clew.ingest.type_nodes import shares_words
 from clew.options import ReportOptions
 from clew.ports import Caller, ChatModel, Progress
 from clew.prompts import Prompt, fence
+from clew.prompts.shape import NUMBER, WHOLE, Schema, listed, string, structure
 from clew.text.display import plain
 from clew.text.language import UNKNOWN
 from clew.types import ChatMessage, ChatRequest, Finding, Report
@@ -32,19 +33,22 @@ from clew.types import ChatMessage, ChatRequest, Finding, Report
 SENTENCES, LOOKED_AT, RELATIONS = 2, 6, 3
 SHOWN = 400  # characters of a statement
 MOST_FINDINGS = 8
-TITLE, SUMMARY, FINDING = 100, 1200, 600  # characters
-REPLY = 1000  # tokens of a reply, at most; estimates go by REPLY_USUAL
+TITLE, SUMMARY, FINDING = 100, 800, 400  # characters
+REPLY = 1200  # tokens of a reply, at most; estimates go by REPLY_USUAL
 REPLY_USUAL = 350
+FOR_FINDING = 125  # tokens of a reply for each finding that it may list: all of it in English at its longest
 # Words of a finding that the statements it cites have, at least: less, and they don't say it.
 SHARED = 0.2
 CITED = re.compile(r"\s*\[(\d{1,4})\]")
 
-REPORT = structure(
-    title={"type": "string"},
-    summary={"type": "string"},
-    rating={"type": "number"},
-    findings=listed(structure(text={"type": "string"}, evidence=listed({"type": "integer"}))),
-)
+CITED_BY_ONE = 6  # statements that a finding cites, at most
+
+
+def form(tokens: int) -> Schema:
+    """Return the form of a report of at most ``tokens`` tokens."""
+    finding = structure(text=string(FINDING), evidence=listed(WHOLE, CITED_BY_ONE))
+    findings = listed(finding, min(MOST_FINDINGS, tokens // FOR_FINDING))
+    return structure(title=string(TITLE), summary=string(SUMMARY), rating=NUMBER, findings=findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ class Writer:
             return None
         lines = [f"[{i}] {statement.text}" for i, statement in enumerate(statements, 1)]
         messages = self._messages(lines, self._language(statements))
-        return ChatRequest(messages, reply_room(self.model, messages, REPLY), schema=REPORT), statements
+        tokens = reply_room(self.model, messages, REPLY)
+        return ChatRequest(messages, tokens, schema=form(tokens)), statements
 
     def _choose(self, report: Report, done: Mapping[int, Report]) -> list[Statement]:
         """Return what the members say, most important first, as far as the budget goes; where it doesn't go
@@ -186,8 +191,8 @@ class Writer:
         return f" (ISO 639-1: {code})" if code != UNKNOWN else ""
 
 
-def _statement(text: str, chunk: int, start: int, end: int) -> Statement:
-    shown = plain(text)
+def _statement(said: str, chunk: int, start: int, end: int) -> Statement:
+    shown = plain(said)
     return Statement(shown if len(shown) <= SHOWN else shown[: SHOWN - 1] + "…", chunk, start, end)
 
 
@@ -292,23 +297,23 @@ def _finding(item: Any, statements: Sequence[Statement]) -> Finding | None:
     """Return a finding at the first statement that it cites and that says something of it."""
     if not isinstance(item, Mapping):
         return None
-    text = sentence(item.get("text"), FINDING)
+    said = sentence(item.get("text"), FINDING)
     given = item.get("evidence")
     numbers = (
         [n for n in given if isinstance(n, int) and not isinstance(n, bool)]
         if isinstance(given, list)
         else []
     )
-    numbers += [int(n) for n in CITED.findall(text)]
-    text = CITED.sub("", text)
+    numbers += [int(n) for n in CITED.findall(said)]
+    said = CITED.sub("", said)
     cited = [statements[n - 1] for n in numbers if 1 <= n <= len(statements)]
-    if not text or not shares_words(text, " ".join(one.text for one in cited), SHARED):
+    if not said or not shares_words(said, " ".join(one.text for one in cited), SHARED):
         return None
-    best = max(cited, key=lambda one: _shared(text, one.text))
-    return Finding(text, best.chunk, best.start, best.end)
+    best = max(cited, key=lambda one: _shared(said, one.text))
+    return Finding(said, best.chunk, best.start, best.end)
 
 
-def _shared(text: str, other: str) -> int:
+def _shared(said: str, other: str) -> int:
     from clew.text.tokens import normal_words
 
-    return len(set(normal_words(text)) & set(normal_words(other)))
+    return len(set(normal_words(said)) & set(normal_words(other)))

@@ -7,6 +7,7 @@ Nothing leaves the machine.
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import time
 import urllib.request
@@ -56,6 +57,7 @@ class Gguf:
         params.model.path = str(self._file)
         params.n_ctx = self._options.window or USUAL_WINDOW
         params.n_parallel = 1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
         params.warmup = False
         params.verbosity = -1
         # llama.cpp opens a port on loopback as well, which Clew counts tokens through: for nobody else.
@@ -141,7 +143,7 @@ class Gguf:
         return run.reply(self._estimated(request, run.text))
 
     def _handle(self, request: ChatRequest, run: _Run) -> None:
-        body = body_of(request, "schema")
+        body = body_of(request, "bounded")
         body |= {"stream": True, "stream_options": {"include_usage": True}, "seed": SEED}
         with self._turn:
             server = self._server
@@ -211,6 +213,16 @@ class _Run:
         if self._reason is None:
             raise ProviderBusy(self._name, "its reply broke off", "Try again")
         return ChatReply(self.text, self._usage or estimate, finish_of(self._reason))
+
+
+def _threads() -> int:
+    """Return the threads to run on: all cores but one, which is left to whatever else runs.
+
+    llama.cpp's threads wait for each other in a busy loop, some hundred times a token: where one of them has
+    no core, all the others burn theirs, and a token takes twenty times as long.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(cores - 1, 1)
 
 
 def _print_of(file: Path) -> str:

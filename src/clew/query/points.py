@@ -2,58 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from clew.prompts import fence
+from clew.prompts.shape import Schema, listed, string, structure
 from clew.query.bracketed import Cited, Splitter
 from clew.query.context import Count, Packed
 from clew.query.sources import Item
 
 HIGHEST = 10
 CHARS = 1200  # of a point; a longer one is a model that doesn't end
-RATING = {"type": "integer", "minimum": 0, "maximum": HIGHEST}
-RATED: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"rating": RATING},
-    "required": ["rating"],
-    "additionalProperties": False,
-}
-MAPPED: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "points": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"text": {"type": "string"}, "rating": RATING},
-                "required": ["text", "rating"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["points"],
-    "additionalProperties": False,
-}
-FOLLOWED: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "answer": {"type": "string"},
-        "rating": RATING,
-        "follow_ups": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"question": {"type": "string"}, "rating": RATING},
-                "required": ["question", "rating"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["answer", "rating", "follow_ups"],
-    "additionalProperties": False,
-}
+RATING: Schema = {"type": "integer", "minimum": 0, "maximum": HIGHEST}
+RATED = structure(rating=RATING)
+POINTS = 6  # of a map call
+FOR_POINT = 80  # tokens of a reply
+POINT, QUESTION = 400, 200  # characters of a point and of a question, in a reply
+ANSWER = 600
+FOLLOW_UPS = 3  # each costs one search
+# Characters of English in a token, rather few; and tokens of what is around a text in JSON.
+CHARS_PER_TOKEN, AROUND = 3, 14
+
+
+def mapped(tokens: int) -> Schema:
+    """Return the form of the points that a reply of at most ``tokens`` tokens has room for."""
+    most = points_of(tokens)
+    chars = min(CHARS_PER_TOKEN * (tokens // most - AROUND), POINT)
+    return structure(points=listed(structure(text=string(max(chars, 40)), rating=RATING), most))
+
+
+def points_of(tokens: int) -> int:
+    """Return how many points a reply has room for."""
+    return max(min(POINTS, tokens // FOR_POINT), 1)
+
+
+def followed(tokens: int) -> Schema:
+    """Return the form of an answer in part, with follow-up questions, in at most ``tokens`` tokens."""
+    chars = CHARS_PER_TOKEN * max(tokens - AROUND * (FOLLOW_UPS + 1), 0)
+    question = string(min(max(chars // (2 * FOLLOW_UPS), 60), QUESTION))
+    return structure(
+        answer=string(min(max(chars // 2, 60), ANSWER)),
+        rating=RATING,
+        follow_ups=listed(structure(question=question, rating=RATING), FOLLOW_UPS),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,8 @@ class FaultServer:
 
     ``acts`` may be a function of the request's body. An act that is a mapping is the answer's whole body.
     ``models`` is what ``/v1/models`` and Ollama's ``/api/tags`` list; ``refuses`` names what of a request it
-    answers with 400 to (``response_format``, ``json_schema``, ``temperature``, ``stream_options``,
-    ``max_tokens``); ``facts`` are further answers by path.
+    answers with 400 to (``response_format``, ``json_schema``, a schema's word as ``maxLength``,
+    ``temperature``, ``stream_options``, ``max_tokens``); ``facts`` are further answers by path.
     """
 
     def __init__(
@@ -148,8 +148,9 @@ class FaultServer:
         return self._acts[min(number, len(self._acts) - 1)]
 
     def _refused(self, body: dict[str, Any]) -> str:
-        kind = body.get("response_format", {}).get("type", "")
-        return next((one for one in self.refuses if one in body or one == kind), "")
+        form = body.get("response_format", {})
+        kind, words = form.get("type", ""), json.dumps(form)
+        return next((one for one in self.refuses if one in body or one == kind or f'"{one}":' in words), "")
 
 
 class _Server(ThreadingHTTPServer):

@@ -11,7 +11,7 @@ from clew.query.around import nodes_around
 from clew.query.compose import compose, finish
 from clew.query.context import Offer, pack, passages, reports
 from clew.query.model import Engine, Mode, Retrieval
-from clew.query.points import FOLLOWED, Point, point, ranked, rating
+from clew.query.points import FOLLOW_UPS, Point, followed, point, ranked, rating
 from clew.query.question import Closeness, Question, judge, read_question
 from clew.query.read import read, readable, reduce
 from clew.query.sources import Item
@@ -21,7 +21,6 @@ from clew.text.tokens import normal_name
 from clew.types import Answer, Hit, Node
 
 PASSAGES = 8
-FOLLOW_UPS = 3  # each costs one search
 FOLLOW_PASSAGES = 4
 PRIMER = 3  # reports whose members are favoured as follow-ups
 REPORTS = 6  # that a model looks at first
@@ -126,7 +125,9 @@ class Following:
         if not packed.items:
             return
         self.items += packed.items
-        request = writer.request(prompt.fill(context=packed.text, **values), schema=FOLLOWED)
+        request = writer.request(
+            prompt.fill(context=packed.text, **values), schema=followed(writer.reply_tokens())
+        )
         try:
             said = writer.caller.structured(request, stage="follow")
         except BudgetSpent:

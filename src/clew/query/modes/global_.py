@@ -13,7 +13,7 @@ from clew.query.cite import Citer
 from clew.query.compose import Composed, finish
 from clew.query.context import batches
 from clew.query.model import Engine, Mode, Retrieval
-from clew.query.points import MAPPED, Point, point, ranked
+from clew.query.points import Point, mapped, point, points_of, ranked
 from clew.query.question import Closeness, Question, Relevance, judge, read_question
 from clew.query.rated import Rated, full, select_rated, static_tokens
 from clew.query.read import reduce
@@ -31,7 +31,6 @@ COVERED = 0.5  # share of the question in a report's own finding, for one that t
 READ = 14  # passages whose sentences may tell a theme
 WHOLE = "The themes of highest rating answer a question that picks no part of the notes"
 PART = "The themes that the best passages share answer it"
-POINTS = 6  # of a map call
 STATIC = "global: all reports of the deepest level"
 NO_REPORTS = "The index has no reports, because its notes hold nothing to group."
 
@@ -124,11 +123,13 @@ def _map(
 ) -> tuple[list[Point], list[Item], int]:
     """Return the points that the model finds in the relevant reports, the reports' items, and the tokens of
     the prompts. Raises BudgetSpent, and ProviderError if no call succeeds."""
-    prompt = writer.prompt("map")
-    values = {"question": question, "language": language, "most": str(POINTS)}
+    prompt, tokens = writer.prompt("map"), writer.reply_tokens()
+    values = {"question": question, "language": language, "most": str(points_of(tokens))}
     room = writer.room(prompt, values)
     packed = batches(full([one for one, _ in rated.kept], engine), room, writer.count, writer.options)
-    requests = [writer.request(prompt.fill(context=one.text, **values), schema=MAPPED) for one in packed]
+    requests = [
+        writer.request(prompt.fill(context=one.text, **values), schema=mapped(tokens)) for one in packed
+    ]
     points: dict[int, list[Point]] = {}
     failed: list[ProviderError] = []
     for place, value in writer.caller.structured_all(requests, stage="map"):
@@ -145,9 +146,9 @@ def _map(
         writer.notes.append(
             f"{len(failed)} of {len(requests)} parts of the reports weren't read: {failed[0]}"
         )
-    tokens = sum(writer.count(message.text) for request in requests for message in request.messages)
+    read = sum(writer.count(message.text) for request in requests for message in request.messages)
     every = ranked(one for place in sorted(points) for one in points[place])
-    return every, [item for one in packed for item in one.items], tokens
+    return every, [item for one in packed for item in one.items], read
 
 
 def _composed(sentences: Sequence[Sentence], citer: Citer, chosen: Selection, reason: str) -> Composed:
