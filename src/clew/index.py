@@ -652,16 +652,22 @@ class Index:
         return activity(engine.space, theme, cast(Any, by), search, None if scope is None else scope.docs)
 
     def export(
-        self, form: str, path: str | Path, *, profile: str = "mobile", vectors: str = "float32"
+        self,
+        form: str,
+        path: str | Path,
+        *,
+        profile: str = "mobile",
+        vectors: str = "float32",
+        since: str | Path | None = None,
     ) -> Exported:
         """Write the graph for other programs: ``sqlite`` (with the profile ``mobile``), ``graphml``,
         ``json``, or ``csv`` (a folder with two tables).
 
-        ``vectors`` of the SQLite file are ``float32``, ``int8`` or ``none``. The same index gives the same
-        bytes. Raises OptionError, and PublishError if a file can't be written or one that is no such export
-        is there.
+        ``vectors`` of the SQLite file are ``float32``, ``int8`` or ``none``; with ``since``, an earlier one,
+        only what differs from that is written, and counted. The same index gives the same bytes. Raises
+        OptionError, and PublishError if a file can't be written or one that is no such export is there.
         """
-        from clew.export import graph_files, mobile
+        from clew.export import changes, graph_files, mobile
 
         goal = Path(path)
         reader = self.engine.reader
@@ -672,8 +678,13 @@ class Index:
         ):
             if value not in known:
                 raise registry.unknown(thing, value, known)
+        if since is not None and form != "sqlite":
+            raise OptionError("--since-export", f"{form} is written whole", "It goes with sqlite")
         files = [goal / "nodes.csv", goal / "edges.csv"] if form == "csv" else [goal]
-        if form == "sqlite":
+        counts = reader.count("nodes"), reader.count("edges")
+        if since is not None:
+            counts = changes.write_changes(reader, goal, Path(since), cast(mobile.Vectors, vectors))
+        elif form == "sqlite":
             mobile.write_mobile(reader, goal, cast(mobile.Vectors, vectors))
         else:
             {
@@ -682,7 +693,7 @@ class Index:
                 "csv": graph_files.write_csv,
             }[form](reader, goal)
         sizes = {str(file): file.stat().st_size for file in files}
-        return Exported(form, sizes, reader.count("nodes"), reader.count("edges"), reader.generation)
+        return Exported(form, sizes, *counts, reader.generation)
 
     def doctor(self) -> Diagnosis:
         """Check the whole index: its checksum, every reference, span and count, and, where its sources are

@@ -65,9 +65,18 @@ def match(
     send_page(graph_pages.matches, found)
 
 
-def export(form: str, file: Path, profile: str, vectors: str, given: Path | None, as_json: bool) -> None:
+def export(
+    form: str,
+    file: Path,
+    profile: str,
+    vectors: str,
+    since: Path | None,
+    given: Path | None,
+    as_json: bool,
+) -> None:
+    earlier = since.expanduser() if since is not None else None
     with opened(given) as index:
-        found = index.export(form, file.expanduser(), profile=profile, vectors=vectors)
+        found = index.export(form, file.expanduser(), profile=profile, vectors=vectors, since=earlier)
     if as_json:
         write_json("export", payload.exported(found))
         return

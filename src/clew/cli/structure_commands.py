@@ -153,6 +153,14 @@ def export(
         str,
         typer.Option("--vectors", metavar="TYPE", help="Of sqlite: float32, int8 (a quarter of it) or none."),
     ] = "float32",
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            "--since-export",
+            metavar="FILE",
+            help="Of sqlite: only what differs from this earlier export, for an app that has that one.",
+        ),
+    ] = None,
     index: IndexFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -163,4 +171,4 @@ def export(
     """
     from clew.cli import structure
 
-    structure.export(form, file, profile, vectors, index, as_json)
+    structure.export(form, file, profile, vectors, since, index, as_json)

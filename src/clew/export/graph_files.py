@@ -12,14 +12,25 @@ from typing import Any, TextIO
 from xml.sax.saxutils import escape
 
 from clew.export.files import replaced
-from clew.export.rows import all_communities, all_edges, all_nodes, facts, fit, node_ids, rounded, type_of
+from clew.export.rows import (
+    all_communities,
+    all_edges,
+    all_nodes,
+    batched_edges,
+    facts,
+    fit,
+    node_ids,
+    rounded,
+    type_of,
+)
 from clew.ports import Reader
-from clew.types import Edge, Node
+from clew.types import Edge, Evidence, Node
 
 # What XML 1.0 can't hold, not even as a reference; https://www.w3.org/TR/xml/#charsets
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # A cell that begins so is a formula to a spreadsheet: https://owasp.org/www-community/attacks/CSV_Injection
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+PLACES = 20  # that state an edge
 JSON_FORMAT, JSON_VERSION = "clew graph", 1
 XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- clew graph -->\n'
 NODE_COLUMNS = (
@@ -75,9 +86,25 @@ def write_json(reader: Reader, path: Path) -> None:
     with _text(path, lambda head: head.startswith(start.encode()), "a graph that Clew wrote") as file:
         file.write(f'{start}, "version": {JSON_VERSION}, "generation": {json.dumps(reader.generation)},\n')
         _elements(file, "nodes", node_rows(reader), ",")
-        _elements(file, "edges", edge_rows(reader), ",")
+        _elements(file, "edges", _stated_edges(reader), ",")
         _elements(file, "communities", _community_rows(reader), "")
         file.write("}\n")
+
+
+def _stated_edges(reader: Reader) -> Iterator[dict[str, Any]]:
+    """Yield each edge as EDGE_COLUMNS with the places that state it, at most PLACES."""
+    ids = node_ids(reader)
+    keys = [fit(document.key) for document in reader.documents()]
+    for edges in batched_edges(reader):
+        stated = reader.evidence([edge.edge for edge in edges], limit=PLACES)
+        for edge in edges:
+            yield {**_edge(edge, ids), "evidence": [_place(one, keys) for one in stated[edge.edge]]}
+
+
+def _place(one: Evidence, keys: list[str]) -> dict[str, Any]:
+    """Return a place: bytes of a document; where no passage holds it (frontmatter) with its text."""
+    found: dict[str, Any] = {"key": keys[one.doc], "start": one.start, "end": one.end}
+    return {**found, "line": one.line, "quote": fit(one.quote)} if one.chunk < 0 else found
 
 
 def _elements(file: TextIO, name: str, rows: Iterable[dict[str, Any]], end: str) -> None:

@@ -28,9 +28,15 @@ def all_nodes(reader: Reader) -> Iterator[Node]:
 
 def all_edges(reader: Reader) -> Iterator[Edge]:
     """Yield every edge, in index order."""
+    for edges in batched_edges(reader):
+        yield from edges
+
+
+def batched_edges(reader: Reader) -> Iterator[list[Edge]]:
+    """Yield all edges, some thousands at once, in index order."""
     total = reader.count("edges")
     for begin in range(0, total, BATCH):
-        yield from reader.edge_rows(range(begin, min(begin + BATCH, total)))
+        yield reader.edge_rows(range(begin, min(begin + BATCH, total)))
 
 
 def node_ids(reader: Reader) -> list[str]:

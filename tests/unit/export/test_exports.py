@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import networkx
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 
 from clew import Index
 from clew.errors import OptionError, PublishError
+from clew.export.changes import APPLY
 from clew.export.graph_files import csv_cell, xml_text
 from clew.export.mobile import packed
 from clew.options import EmbedOptions, IndexOptions
@@ -101,6 +104,87 @@ def test_sqlite_has_the_schema_and_all_of_the_graph(hostile, known, tmp_path):
         assert "See [[Formula]]" in row[0]
         assert row[1] == 1714521600
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def rows_of(path):
+    """Return every table of an export, as sets of rows."""
+    tables = ("graph_nodes", "graph_edges", "communities", "community_members", "export_info")
+    with closing(sqlite3.connect(path)) as db:
+        return {table: set(db.execute(f"SELECT * FROM {table}")) for table in tables}
+
+
+@pytest.fixture(scope="module")
+def updated(tmp_path_factory):
+    """A folder with two exports, before and after edits, and what differs."""
+    folder = tmp_path_factory.mktemp("updated")
+    with make(folder, "none") as index:
+        index.export("sqlite", folder / "old.db")
+    (folder / "notes" / "plain.md").unlink()
+    (folder / "notes" / "new.md").write_text("# Newer\n\nIt leads to [[Formula]]. #fresh\n", "utf-8")
+    options = IndexOptions(embed=EmbedOptions(embedder="none"))
+    with Index.build([folder / "notes"], folder / "index.duckdb", options=options) as index:
+        index.export("sqlite", folder / "new.db")
+        index.export("sqlite", folder / "change.db", since=folder / "old.db")
+        index.export("sqlite", folder / "nothing.db", since=folder / "new.db")
+        yield folder, index
+
+
+def test_an_app_that_has_an_export_takes_over_what_changed(updated, tmp_path):
+    folder, _ = updated
+    app = tmp_path / "app.db"
+    shutil.copy(folder / "old.db", app)
+    with closing(sqlite3.connect(app)) as db:
+        db.execute("CREATE TABLE of_the_app (note TEXT)")
+        db.execute("ATTACH ? AS change", (str(folder / "change.db"),))
+        (since,) = db.execute("SELECT value FROM change.export_info WHERE key = 'since'").fetchone()
+        assert (since,) == db.execute("SELECT value FROM export_info WHERE key = 'generation'").fetchone()
+        db.executescript(f"BEGIN;\n{APPLY}\nCOMMIT;")
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert rows_of(app) == rows_of(folder / "new.db")
+    assert rows_of(app)["graph_nodes"] != rows_of(folder / "old.db")["graph_nodes"]
+
+
+def test_what_only_numbers_differ_in_comes_without_its_text(updated):
+    folder, _ = updated
+    with closing(sqlite3.connect(folder / "change.db")) as db:
+        labels = {label for (label,) in db.execute("SELECT label FROM graph_nodes WHERE content IS NOT NULL")}
+        assert labels == {"Newer"}
+        assert db.execute("SELECT count(*) FROM node_metadata").fetchone()[0]
+        assert db.execute("SELECT count(*) FROM gone_nodes").fetchone()[0]
+        assert db.execute("SELECT count(*) FROM gone_edges").fetchone()[0]
+    nothing = rows_of(folder / "nothing.db")
+    assert [len(rows) for table, rows in nothing.items() if table != "export_info"] == [0, 0, 0, 0]
+
+
+def test_an_update_is_made_from_a_whole_export_alone(updated, tmp_path):
+    folder, index = updated
+    (tmp_path / "other.db").write_bytes(b"SQLite format 3\x00")
+    (tmp_path / "cut.db").write_bytes((folder / "old.db").read_bytes()[:5000])
+    for earlier in (tmp_path / "other.db", tmp_path / "cut.db", folder / "change.db", tmp_path / "none"):
+        with pytest.raises(OptionError, match="--since-export"):
+            index.export("sqlite", tmp_path / "out.db", since=earlier)
+    with pytest.raises(OptionError, match="sqlite"):
+        index.export("json", tmp_path / "out.json", since=folder / "old.db")
+    assert not (tmp_path / "out.db").exists()
+    assert index.export("sqlite", tmp_path / "deeper" / "u.db", since=folder / "old.db").nodes
+
+
+def test_json_has_the_places_that_state_an_edge(hostile, tmp_path):
+    hostile.export("json", tmp_path / "graph.json")
+    found = json.loads((tmp_path / "graph.json").read_text("utf-8"))
+    name = {node["id"]: node["name"] for node in found["nodes"]}
+    texts = {key: text.encode() for key, text in NOTES.items()}
+    kinds = set()
+    for edge in found["edges"]:
+        for place in edge["evidence"]:
+            kinds.add(edge["kind"])
+            said = texts[place["key"]][place["start"] : place["end"]].decode()
+            assert said
+            if edge["kind"] == "authored_by":
+                assert (said, place["quote"], place["line"]) == ("Ada Lovelace", "Ada Lovelace", 3)
+            if edge["kind"] == "references":
+                assert name[edge["target"]].lower()[:4] in said.lower() or "[[" in said
+    assert {"references", "authored_by", "tagged_with"} <= kinds
 
 
 def test_vectors_of_documents_keep_their_angles(hostile, tmp_path):
@@ -230,3 +314,8 @@ def test_an_index_without_vectors_and_an_empty_one_are_exported(tmp_path):
         for form in ("sqlite", "graphml", "json", "csv"):
             assert index.export(form, tmp_path / form).files
     assert networkx.read_graphml(tmp_path / "graphml") is not None
+
+
+def test_the_documentation_shows_what_an_app_runs():
+    docs = Path(__file__).parents[3] / "docs" / "structure.md"
+    assert APPLY in docs.read_text("utf-8")
