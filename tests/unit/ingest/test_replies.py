@@ -94,9 +94,8 @@ def test_what_quotes_nothing_or_is_no_name_is_dropped_and_counted(item: Any) -> 
 
 
 def test_an_absurd_reply_is_bounded() -> None:
-    items = [
-        {"name": f"Tomasz{i}", "quote": "Tomasz Okoye", "description": "d" * 10**6} for i in range(10_000)
-    ]
+    long = "d" * 10**6
+    items = [{"name": f"Tomasz{i}", "quote": "Tomasz Okoye", "description": long} for i in range(10_000)]
     links = [
         {"source": "Tomasz Okoye", "target": "Eelgrass Bay", "phrase": "p" * 10**5, "quote": "Tomasz Okoye"}
     ]
