@@ -148,18 +148,21 @@ def _named(analysis: Analysis, raw: RawDocument) -> Analysis:
 
 
 def _chapter(raw: RawDocument, analysis: Analysis) -> str:
-    """Return the first heading if it heads the whole document and the file is named after it: a book's
+    """Return the first heading if it heads the document and the file is named after it: a book's
     `ch04-01-what-is-ownership.md` begins with `## What Is Ownership?`. A file `todo.md` that begins with
-    `## Today` keeps its name."""
+    `## Today` keeps its name. Where other headings stand beside the first ("Summary"), it must have all
+    words of the file's name, and they none."""
     headings = [section for section in analysis.sections if section.level]
     if raw.media_type != "markdown" or not headings:
         return ""
     top = min(section.level for section in headings)
-    if headings[0].level != top or sum(section.level == top for section in headings) > 1:
+    if headings[0].level != top:
         return ""
     name = {word for word in normal_words(_stem(raw)) if not any(map(str.isnumeric, word))}
-    common = name & set(normal_words(headings[0].title))
-    return headings[0].title if 2 * len(common) > len(name) else ""
+    first, *others = [set(normal_words(section.title)) for section in headings if section.level == top]
+    if others and not (name <= first and name.isdisjoint(frozenset().union(*others))):
+        return ""
+    return headings[0].title if 2 * len(name & first) > len(name) else ""
 
 
 def _stem(raw: RawDocument) -> str:

@@ -67,7 +67,7 @@ def compose(
     closeness = Closeness(engine, asked.vector)
     relevance = judge(asked, hits, engine, closeness)
     if not relevance.found:
-        return Composed((), (), relevance, (relevance.reason,))
+        return Composed((), (), relevance, (relevance.reason, *relevance.hints))
     citer = citer or Citer()
     pool = candidates(asked, hits[:HITS], engine)
     score(pool, asked, hits, engine, closeness)
@@ -81,7 +81,7 @@ def compose(
         sentences.append(Sentence(candidate.text, (citation.number,)))
     if not sentences:
         return Composed((), (), relevance, (NO_SENTENCE,))
-    return Composed(tuple(sentences), citer.citations, relevance)
+    return Composed(tuple(sentences), citer.citations, relevance, relevance.hints)
 
 
 def finish(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from itertools import pairwise
 
 import numpy as np
 
 from clew.errors import NotFound
 from clew.nostr.refs import plain_id, references, shown
-from clew.ports import Reader
 from clew.query.inflected import nodes_like
 from clew.query.space import Space
-from clew.text.tokens import normal_name
+from clew.text.tokens import normal_name, normal_words
 from clew.types import Named, Node
 
 KIND_ORDER = ("document", "entity", "person", "tag")
@@ -28,6 +26,7 @@ KIND_WORDS = {
 # Comparing a name with another takes 0.1 ms: where there are more, only those alike in length and letters
 # are.
 COMPARED = 5000
+SUGGESTED = 3
 
 
 def find(space: Space, name: str) -> list[Node]:
@@ -47,7 +46,7 @@ def find(space: Space, name: str) -> list[Node]:
         nodes = [node for node in _in_other_form(space, rest) if not kind or node.kind == kind]
     if not nodes:
         reason = f"no {kind or 'note, entity, tag or person'} of this name"
-        raise NotFound(name, reason, nearest(space.reader, rest))
+        raise NotFound(name, reason, nearest(space, rest, kind))
     return _ordered(nodes)
 
 
@@ -94,11 +93,17 @@ def exactly(space: Space, nodes: Sequence[Node]) -> list[str]:
     ]
 
 
-def nearest(reader: Reader, name: str) -> str:
-    """Return what to try instead of a name that nothing bears."""
-    close = get_close_matches(name.casefold(), _alike(_names(reader), name.casefold()), n=3, cutoff=0.6)
-    if close:
-        return "Nearest: " + ", ".join(close)
+def nearest(space: Space, name: str, kind: str = "") -> str:
+    """Return what to try instead of a name that no node (of a kind) bears: names that have its words,
+    shortest first, then those that are spelt much like it."""
+    names = _names(space, kind)
+    words = set(normal_words(name))
+    longer = [one for one in names if words and words <= set(normal_words(one))]
+    longer.sort(key=lambda one: (len(one), one))
+    close = get_close_matches(name.casefold(), _alike(list(names), name.casefold()), n=SUGGESTED, cutoff=0.6)
+    listed = list(dict.fromkeys(names[one] for one in [*longer, *close]))[:SUGGESTED]
+    if listed:
+        return "Nearest: " + ", ".join(listed)
     return "`clew search` finds text; `clew communities` lists themes"
 
 
@@ -125,10 +130,15 @@ def _ordered(nodes: list[Node]) -> list[Node]:
     return sorted(nodes, key=lambda node: (KIND_ORDER.index(node.kind), -node.df, node.node))
 
 
-def _names(reader: Reader) -> list[str]:
-    ptr, data = reader.array("graph.name_ptr").tolist(), reader.array("graph.name_data").tobytes()
-    names = (data[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ptr))
-    return sorted({name.casefold() for name in names})
+def _names(space: Space, kind: str) -> dict[str, str]:
+    """Return the names of nodes (of a kind) in small letters, in order, with how they are written."""
+    codes = space.reader.array("graph.node_kind")
+    nodes = np.arange(len(codes))
+    if kind:
+        nodes = np.flatnonzero(codes == space.reader.meta["node_kinds"].index(kind))
+    written = sorted(space.node_names(nodes.tolist()).values(), reverse=True)
+    names = {name.casefold(): name for name in written}
+    return dict(sorted(names.items()))
 
 
 def _alike(names: list[str], name: str) -> list[str]:

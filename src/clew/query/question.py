@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from clew.query.lexicon import Named
 from clew.query.model import Engine
 from clew.text.language import UNKNOWN, detect
 from clew.text.terms import is_single
-from clew.text.tokens import normal_words
+from clew.text.tokens import normal_words, spans
 from clew.text.wording import everyday, is_everyday
 from clew.types import Floats, Hit
 
@@ -35,6 +36,7 @@ LEAST_EVERYDAY = 1e-4  # the same of an everyday word: next to nothing, but a qu
 HALF_EVERYDAY = 0.25  # salience of a pair of characters of which one is an everyday word
 SALIENCE_WORDS = 16  # a longer question isn't asked 17 times over
 JUDGED = 8  # hits
+LISTED = 5  # words that a reason names
 # Without vectors the words alone decide. Where everyday words are known, half isn't enough: of the two words
 # that "who invented the telephone" asks with, one by chance stands in many a folder.
 COVERED_ALONE, COVERED_UNKNOWN = 0.53, 0.4
@@ -47,7 +49,8 @@ TELLING_MISSING = 1000
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the question, with the index terms that it may stand as.
+    """A word of the question, with the index terms that it may stand as, and where it stands: ``start`` and
+    ``end`` count the question's tokens.
 
     ``weight`` is its idf (that of a rare word, if the notes don't have it) × its salience. ``salient``: the
     question would mean something else without it; ``telling``: it picks some of the passages.
@@ -60,6 +63,8 @@ class Word:
     known: bool
     salient: bool
     telling: bool
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,18 @@ class Question:
         """Return the places of the words that occur among these index terms."""
         have = terms if isinstance(terms, (set, frozenset)) else set(terms)
         return [i for i, word in enumerate(self.words) if not word.forms.isdisjoint(have)]
+
+    def written(self, words: Iterable[Word]) -> tuple[str, ...]:
+        """Return words as the question has them, in order; what overlaps (pairs of characters) as one."""
+        places = spans(self.text)
+        runs: list[list[int]] = []
+        for word in words:
+            if runs and word.start < runs[-1][1]:
+                runs[-1][1] = word.end
+            else:
+                runs.append([word.start, word.end])
+        shown = (self.text[places[start][0] : places[end - 1][1]] for start, end in runs)
+        return tuple(dict.fromkeys(shown))
 
     def share(self, places: Iterable[int]) -> float:
         """Return the share of the question's weight that these words have, 0 to 1.
@@ -115,7 +132,7 @@ def read_question(question: str, engine: Engine) -> Question:
     if not meant:
         meant, floor = _background(question, language, names), LEAST_EVERYDAY
     words: list[Word] = []
-    for name in dict.fromkeys(question_words(question)):
+    for name, (start, end) in question_words(question).items():
         weights = engine.lexicon.weights(name)
         if is_single(name[0]) and len(name) > 1:  # half a pair of characters isn't the pair
             weights = {name: weights.get(name, 0.0)}
@@ -125,7 +142,7 @@ def read_question(question: str, engine: Engine) -> Question:
         salient = share >= SALIENT
         telling = salient and rarity >= least
         weight = rarity * (floor + (1 - floor) * share)
-        words.append(Word(name, frozenset(weights), rarity, weight, known, salient, telling))
+        words.append(Word(name, frozenset(weights), rarity, weight, known, salient, telling, start, end))
     kept = tuple(_without_noise(words))
     return Question(question, language, background, kept, _defined(names, engine), vector)
 
@@ -201,16 +218,17 @@ def _defined(names: Sequence[Named], engine: Engine) -> tuple[int, ...]:
     return tuple(dict.fromkeys(node for node in nodes if defined[node] > 0))
 
 
-def question_words(question: str) -> list[str]:
-    """Return the words; of scripts without spaces the pairs of characters that stand side by side."""
+def question_words(question: str) -> dict[str, tuple[int, int]]:
+    """Return the distinct words with where each first stands (start, end: tokens); of scripts without spaces
+    the pairs of characters that stand side by side."""
     words = normal_words(question)
     single = [is_single(word) for word in words]
-    found: list[str] = []
+    found: dict[str, tuple[int, int]] = {}
     for i, word in enumerate(words):
         if single[i] and i + 1 < len(words) and single[i + 1]:
-            found.append(word + words[i + 1])
+            found.setdefault(word + words[i + 1], (i, i + 2))
         elif not (single[i] and i and single[i - 1]):
-            found.append(word)
+            found.setdefault(word, (i, i + 1))
     return found
 
 
@@ -294,21 +312,38 @@ class Closeness:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """Whether the hits answer the question at all. ``covered`` and ``close`` are 0 to 1."""
+    """Whether the hits answer the question at all. ``covered`` and ``close`` are 0 to 1. ``missing`` are the
+    question's words that the notes don't have, ``held`` those of the others that pick some passages."""
 
     found: bool
     covered: float
     close: float
     missing: tuple[str, ...]
+    held: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
         if self.found:
             return ""
         if self.missing:
-            listed = ", ".join(f"“{name}”" for name in self.missing[:5])
-            return f"The notes hold nothing on this: they don't have {listed}."
+            return f"The notes hold nothing on this: they don't have {_quoted(self.missing)}."
         return "The notes hold nothing on this: no passage has enough of its words, or is close in meaning."
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What helps a person to judge: which words an answer is without, or what there is instead of one."""
+        if not self.missing:
+            return ()
+        if self.found:
+            return (f"The notes don't have {_quoted(self.missing)}.",)
+        if not self.held:
+            return ()
+        words = " ".join(word if word.isalnum() else shlex.quote(word) for word in self.held[:LISTED])
+        return (f"They do have {_quoted(self.held)}: `clew search {words}` shows where.",)
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words[:LISTED])
 
 
 def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Closeness) -> Relevance:
@@ -322,7 +357,8 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
     )
     telling = any(word.telling and word.known for word in question.words)
     close = closeness.of_hits(hits[:JUDGED])
-    missing = tuple(word.name for word in question.words if not word.known and word.salient)
+    missing = question.written(word for word in question.words if not word.known and word.salient)
+    held = question.written(word for word in question.words if word.known and word.telling)
     if closeness.on:
         found = close >= CLOSE or (telling and covered >= COVERED and close >= SOME_CLOSE / 2)
         found = found or (telling and covered >= COVERED_SURELY)
@@ -337,7 +373,7 @@ def judge(question: Question, hits: Sequence[Hit], engine: Engine, closeness: Cl
     if not closeness.on or len(question.words) == 1:
         found = found or (covered >= COVERED_SURELY and not missing)
     found = found or bool(question.named and covered >= COVERED_NAMED)
-    return Relevance(bool(hits) and found, covered, close, missing)
+    return Relevance(bool(hits) and found, covered, close, missing, held)
 
 
 def hit_terms(hit: Hit, engine: Engine) -> set[str]:

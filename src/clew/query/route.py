@@ -12,12 +12,12 @@ from clew.query.whole import asks_for_whole
 SHOWN = 3
 STRUCTURAL = ("relational", "structural", "temporal")
 ASKS = {
-    "relational": "how {names} are connected",
-    "structural": "who or what is joined by a kind of edge",
+    "relational": "on how {names} are connected",
+    "structural": "on who or what a kind of edge joins",
     "temporal": "about a time",
-    "global": "for the whole",
+    "global": "on the whole",
 }
-TOLD = {"vectors": "It means what examples ask that ask", "words": "It is worded like examples that ask"}
+TOLD = {"vectors": "It reads like a question", "words": "It is worded like a question"}
 
 
 @dataclass(frozen=True, slots=True)

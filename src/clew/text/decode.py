@@ -37,6 +37,7 @@ CONTROL_SHARE = 0.02  # compressed data has 9 % of them; text next to none
 DAMAGE_ODDS = 2
 WEAK = re.compile("[\x80-\xbf\u0100-\u07ff]")
 STRONG = re.compile("[\xc0-\xff\u0800-\ufffc\ufffe-\U0010ffff]")
+RUNS = re.compile("\ufffd+")
 SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # half a character, which only Unicode has
 # Encodings whose bytes mean different things after different beginnings: no passage could be decoded alone.
 ESCAPE_JIS = re.compile(rb"\x1b[$(][@A-Z]")
@@ -228,8 +229,9 @@ def _decode_damaged(data: bytes) -> Decoded | None:
         pieces.append(piece + "\ufffd" if bad else piece)
         widths.append(np.append(sizes, bad) if bad else sizes)
     text = "".join(pieces)
-    some = "1 place isn't" if errors == 1 else f"{errors} places aren't"
-    warning = f"{some} valid UTF-8 and shown as U+FFFD; write the text there anew"
+    runs = len(RUNS.findall(text)) - len(RUNS.findall(data.decode("utf-8", "ignore")))
+    some = "1 place isn't valid UTF-8 and is" if runs <= 1 else f"{runs} places aren't valid UTF-8 and are"
+    warning = f"{some} shown as U+FFFD; write the text there anew"
     return Decoded(text, "utf-8", byte_offsets(text), _sums(np.concatenate(widths)), (warning,))
 
 

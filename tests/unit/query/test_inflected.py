@@ -52,3 +52,19 @@ def test_where_names_take_no_endings_only_the_exact_name_counts(tmp_path):
     notes = {"William.md": "William keeps the harbour light and mends the nets of the village.\n"}
     with build(tmp_path, notes, "none") as index:
         assert index.engine.lexicon.names("Who is Williams?") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "suggested"),
+    [("Франц", "Франц Боффо"), ("reber", "Jonas Reber"), ("Jonas Berg", "Jonas Reber"), ("Адеса", "Одеса")],
+)
+def test_names_that_have_the_word_or_are_spelt_like_it_are_suggested_as_written(inflecting, name, suggested):
+    with pytest.raises(NotFound) as caught:
+        inflecting.show(name)
+    assert suggested in caught.value.remedy
+
+
+def test_names_of_the_wanted_kind_are_suggested(inflecting):
+    with pytest.raises(NotFound) as caught:
+        inflecting.show("tag:Франц")
+    assert "Франц" not in caught.value.remedy

@@ -238,7 +238,7 @@ def test_a_name_that_nothing_bears_is_pointed_at(index):
     with pytest.raises(PatternError) as caught:
         index.match('note -references-> "Soill"')
     assert caught.value.picture.endswith(" ^^^^^^^")
-    assert "soil" in str(caught.value)
+    assert "Soil" in str(caught.value)
 
 
 def test_one_node_is_a_pattern(index):

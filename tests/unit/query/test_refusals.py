@@ -132,3 +132,42 @@ def test_a_common_word_is_asked_about_itself(tmp_path):
         answer = index.ask("What is a trait?")
         assert answer.mode != "global"
         assert "trait" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "missing"),
+    [
+        ("en", "Who is Zoë ÅNGSTRÖM?", ("Zoë", "ÅNGSTRÖM")),
+        ("uk", "Хто така Ґанна ПЕТРЕНКО?", ("ПЕТРЕНКО",)),
+        ("de", "Wem gehören die Öfen?", ("gehören", "Öfen")),
+        ("zh", "如何煮咖啡？", ("煮咖啡",)),
+        ("ja", "電話機の発明者は誰ですか？", ("電話機",)),
+        ("ar", "كيف أطبخ الكسكسي؟", ("أطبخ", "الكسكسي")),
+    ],
+)
+def test_a_refusal_names_words_as_the_question_has_them(vault, language, question, missing):
+    answer = vault(language).ask(question)
+    assert answer.text == ""
+    for word in missing:
+        assert f"“{word}”" in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "held"),
+    [
+        ("en", "Who demolished the planetarium with gulls in Cairo?", "gulls"),
+        ("uk", "Ким зруйновано планетарій біля базару?", "базару"),
+        ("de", "Wer zerstörte das Planetarium beim Markt von Kairo?", "Markt"),
+    ],
+)
+def test_a_refusal_says_what_the_notes_do_have(vault, language, question, held):
+    answer = vault(language).ask(question)
+    assert not answer.text
+    assert any(f"“{held}”" in note and "clew search" in note for note in answer.trace.notes)
+
+
+def test_an_answer_says_which_of_the_words_the_notes_lack(vault):
+    answer = vault("en").ask("Does Anna Velt paint gulls with gouache?")
+    assert "gulls" in answer.text
+    assert "The notes don't have “gouache”." in answer.trace.notes
+    assert not vault("en").ask("Who paints gulls?").trace.notes

@@ -186,6 +186,19 @@ def test_one_bad_place_leaves_a_text_utf8(before: str, bad: bytes, after: str) -
     assert "U+FFFD" in decoded.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ((SURROGATE,), "1 place isn't valid UTF-8 and is shown as U+FFFD"),
+        ((b"\xff", SURROGATE), "2 places aren't valid UTF-8 and are shown as U+FFFD"),
+        (("\ufffd".encode(), b"\xff\xfe"), "1 place isn't valid UTF-8 and is shown as U+FFFD"),
+    ],
+)
+def test_the_warning_counts_places_not_bytes(bad: tuple[bytes, ...], told: str) -> None:
+    text = "Сьогодні ".encode() + " їжак спить ".encode().join(bad) + " завтра".encode()
+    assert decode(text).warnings[0].startswith(told)
+
+
 @pytest.mark.parametrize("text", ["plain \xff text", "caf\xe9.", "It is 20 \xb0C in the caf\xe9. " * 40])
 def test_ascii_with_a_few_other_bytes_is_a_western_text(text: str) -> None:
     assert decode(text.encode("latin-1")).text == text
