@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import platform
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from clew.room import INDEXING, lacks_memory, need
+from clew.room import INDEXING, lacks_memory, memory_kept, need
 
 
 @pytest.mark.parametrize(
@@ -65,3 +69,33 @@ def test_a_limited_address_space(megabytes: int, said: str) -> None:
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
     assert done.stdout == f"{said}\n", done.stderr
+
+
+def faults_of(rounds: int) -> int:
+    """Return how many pages the system has to fill while an array of 24 MB is made so many times."""
+    resource = pytest.importorskip("resource")
+    begin = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(rounds):
+        np.ones(3 << 20)
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - begin)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are left as they are")
+def test_memory_is_kept_while_it_is_needed_again() -> None:
+    script = f"""
+import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_room import faults_of, memory_kept
+first = faults_of(1)
+with memory_kept():
+    faults_of(1)
+    print(first, faults_of(10))
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first, later = map(int, run.stdout.split())
+    assert later < first
+
+
+def test_where_the_c_library_cannot_keep_memory_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    with memory_kept():
+        pass

@@ -34,6 +34,7 @@ from clew.ingest.scan import scan
 from clew.ingest.unchanged import fingerprint, unchanged
 from clew.options import IndexOptions, recorded
 from clew.ports import Cache, Embedder, Extractor, Progress, Source, Store, Tokenizer
+from clew.room import memory_kept
 from clew.types import Artifact, BuildResult, Problem
 
 # What a build counts of its work; see BuildResult.
@@ -99,6 +100,7 @@ def _without_gc() -> Iterator[None]:
             gc.enable()
 
 
+@memory_kept()
 @_without_gc()
 def build(
     sources: Sequence[Source],

@@ -12,6 +12,7 @@ import numpy as np
 
 from clew.algo.grouping import hub_groups, join_nearest, shared_groups
 from clew.algo.leiden import canonical, hierarchy
+from clew.ingest.link import KINDS
 from clew.ingest.model import Corpus, Graph, Partition
 from clew.ingest.spans import distinct
 from clew.options import CommunityOptions
@@ -130,16 +131,16 @@ def projection(
 def _all_edges(corpus: Corpus, graph: Graph) -> tuple[Ints, Ints, Floats, Ints]:
     """Return all edges that bind with their weights, and whether each is explicit (0), of tags (1) or of
     names (2)."""
-    factor = np.array([BINDS.get(kind, 0.0) for kind in graph.edge_kind], dtype=np.float32)
+    kind = np.fromiter(map(KINDS.index, graph.edge_kind), dtype=np.int32, count=len(graph.edge_kind))
+    factor = np.array([BINDS.get(name, 0.0) for name in KINDS], dtype=np.float32)[kind]
     weight = factor * np.clip(graph.edge_weight, LEAST, MOST)
     rarity = _rarity(corpus, graph)
     weight *= rarity[graph.edge_target] if len(weight) else 1.0
     doc_node, node, strength = _document_edges(corpus, graph, rarity)
-    is_tag = np.array([kind == "tag" for kind in graph.kind], dtype=bool)
+    is_tag = np.array([name == "tag" for name in graph.kind], dtype=bool)
     kinds = np.full(len(weight), 2, dtype=np.int32)
-    kinds[np.array([kind in EXPLICIT for kind in graph.edge_kind], dtype=bool)] = 0
-    tagged = np.array([kind == "tagged_with" for kind in graph.edge_kind], dtype=bool)
-    together = np.array([kind == "co_occurs_with" for kind in graph.edge_kind], dtype=bool)
+    kinds[np.array([name in EXPLICIT for name in KINDS], dtype=bool)[kind]] = 0
+    tagged, together = (kind == KINDS.index(name) for name in ("tagged_with", "co_occurs_with"))
     linked = graph.edge_source[kinds == 0].astype(np.int64) * graph.n_nodes + graph.edge_target[kinds == 0]
     named = np.where(is_tag[node], 1, 2)
     named[np.isin(doc_node.astype(np.int64) * graph.n_nodes + node, linked)] = 0  # a link is a mention, too

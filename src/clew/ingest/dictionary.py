@@ -135,10 +135,13 @@ def _exact(line: Line, rules: _Rules, names: Names, free: Bools) -> tuple[Longs,
 
 def _verified(line: Line, keys: list[str], size: int, place: Longs, row: Longs) -> Bools:
     """Compare strings, once for each spelling and length: a clash of hashes must not pass."""
-    distinct, first, which = np.unique(row, return_index=True, return_inverse=True)
-    rows = zip(distinct.tolist(), place[first].tolist(), strict=True)
-    same = np.fromiter((line.key(at, at + size) == keys[row] for row, at in rows), dtype=bool)
-    return same[which] if len(row) else np.zeros(0, dtype=bool)
+    somewhere = np.full(len(keys), -1, dtype=np.int64)
+    somewhere[row] = place
+    same = np.zeros(len(keys), dtype=bool)
+    found = np.flatnonzero(somewhere >= 0)
+    for at, begin in zip(found.tolist(), somewhere[found].tolist(), strict=True):
+        same[at] = line.key(begin, begin + size) == keys[at]
+    return same[row]
 
 
 class _Rules:

@@ -11,6 +11,7 @@ import numpy as np
 from clew.ids import make_id
 from clew.ingest.model import Corpus, Stated
 from clew.text.dates import changed_at, named_after, written_at
+from clew.text.tokens import numbered
 from clew.types import Analysis, Document, Ints, Longs, RawDocument, Tokens
 
 _NONE = np.zeros(0, dtype=np.int32)
@@ -107,17 +108,17 @@ def _join(parts: list[Ints]) -> Ints:
 def _vocabulary(analyses: Sequence[Analysis], doc_tokens: Longs) -> tuple[tuple[str, ...], Ints]:
     """Merge the documents' vocabularies and renumber their tokens' forms."""
     vocabularies = [analysis.tokens.words for analysis in analyses]
-    words = tuple(sorted(set().union(*vocabularies)))
-    place = {word: number for number, word in enumerate(words)}
     sizes = _edges(map(len, vocabularies))
-    number = np.fromiter(
-        map(place.__getitem__, chain.from_iterable(vocabularies)), dtype=np.int32, count=int(sizes[-1])
-    )
+    met, number = numbered(list(chain.from_iterable(vocabularies)))  # in the order in which they come
+    order = sorted(range(len(met)), key=met.__getitem__)
+    words = tuple(met[at] for at in order)
     if not len(number):
         return words, np.zeros(0, dtype=np.int32)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
     local = _join([analysis.tokens.form for analysis in analyses])
     shift = np.repeat(sizes[:-1], np.diff(doc_tokens))
-    return words, number[local + shift]
+    return words, place[number][local + shift]
 
 
 def _places(token_doc: Longs, at: Ints, chunk_doc: Ints, edge: Ints, side: str) -> Longs:

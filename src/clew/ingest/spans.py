@@ -114,7 +114,8 @@ class Line:
         if not corpus.n_chunks:
             return np.full(self.size, -1, dtype=np.int32)
         at = np.arange(self.size)
-        place = np.searchsorted(np.maximum.accumulate(corpus.token_hi), at, side="right")
+        # How many chunks end at each token or before it.
+        place = np.cumsum(np.bincount(np.maximum.accumulate(corpus.token_hi), minlength=self.size + 1)[:-1])
         clipped = np.minimum(place, corpus.n_chunks - 1)
         inside = (place < corpus.n_chunks) & (corpus.token_lo[clipped] <= at)
         return np.where(inside, clipped, -1).astype(np.int32)
@@ -188,17 +189,21 @@ class Line:
 
         Looks into the text, about a microsecond each: for a selection of tokens, not for all.
         """
-        corpus, wanted = self.corpus, ord(char)
+        corpus = self.corpus
+        wanted: int | str = char
         out = np.zeros(len(at), dtype=bool)
-        chunks = self.chunk[at - 1]
-        held, data, base = -1, b"", 0
+        chunks, docs = self.chunk[at - 1], self.doc[at - 1]
+        held, base = -1, 0
+        data: bytes | str = b""
         places = corpus.end[at - 1].tolist()
         for i, (chunk, place) in enumerate(zip(chunks.tolist(), places, strict=True)):
             if chunk < 0:
                 continue
             if chunk != held:
                 held, base = chunk, int(corpus.chunk_start[chunk])
-                data = self._encoded(chunk)
+                text = corpus.text(chunk)
+                plain = text.isascii() and corpus.documents[int(docs[i])].encoding in ("utf-8", "ascii")
+                data, wanted = (text, char) if plain else (self._encoded(chunk), ord(char))
             out[i] = place - base < len(data) and data[place - base] == wanted
         return out
 
