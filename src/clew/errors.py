@@ -27,13 +27,29 @@ A problem with one document is never an exception that leaves a stage: it is a
 
 from __future__ import annotations
 
+import re
+
+# Within a URL: who logs in and by what password, and values of parameters that are called like keys.
+_LOGIN = re.compile(r"(?<=://)[^/?#\s@'\"]+@")
+_KEY = re.compile(
+    r"([?&][\w.-]*(?:key|token|secret|passw(?:or)?d|sig(?:nature)?)=)[^&#\s'\"]+", re.IGNORECASE
+)
+
+
+def masked(text: str) -> str:
+    """Return a text without the passwords and keys that URLs in it hold."""
+    if "://" not in text:
+        return text
+    return _KEY.sub(r"\1…", _LOGIN.sub("…@", text))
+
 
 class ClewError(Exception):
-    """An error that names the thing, the reason and the remedy."""
+    """An error that names the thing, the reason and the remedy, none of them with a password."""
 
     exit_code = 1
 
     def __init__(self, thing: str, reason: str, remedy: str = "") -> None:
+        thing, reason, remedy = masked(thing), masked(reason), masked(remedy)
         self.thing = thing
         self.reason = reason
         self.remedy = remedy

@@ -71,8 +71,9 @@ def ask_again(
         f"That reply can't be used.{cut} What is wrong:\n{told}\n"
         "Answer again with the corrected JSON alone, no other text."
     )
-    before = [ChatMessage("assistant", reply.text[:SHOWN_CHARS] or "(empty)")] if shown else []
-    messages = (*request.messages, *before, ChatMessage("user", text))
+    # Chat formats of some models take no two messages of the user in a row.
+    said = reply.text[:SHOWN_CHARS] if shown and reply.text else "…"
+    messages = (*request.messages, ChatMessage("assistant", said), ChatMessage("user", text))
     return ChatRequest(messages, request.max_tokens, request.temperature, request.schema)
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from clew.cli.screen import EXIT_BROKEN_PIPE, ReaderGone, clean, prepare_streams, say
-from clew.errors import ClewError, PublishError, UsageError
+from clew.errors import ClewError, PublishError, UsageError, masked
 from clew.room import INDEXING, READING, lacks_memory, need
 
 EXIT_UNEXPECTED = 1
@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
             say(message, "red")
             return EXIT_USAGE
         say(
-            f"clew: {type(error).__name__}: {clean(str(error))}. This is a fault in Clew: "
+            f"clew: {type(error).__name__}: {clean(masked(str(error)))}. This is a fault in Clew: "
             "`clew --debug …` shows where; please report it.",
             "red",
         )

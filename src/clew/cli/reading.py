@@ -14,7 +14,7 @@ from clew.cli import payload, render
 from clew.cli.filters import NOW, tell_filter
 from clew.cli.find import HOME, find_index
 from clew.cli.screen import Page, line, references_by, say, write_json
-from clew.errors import BadIndex, OptionError, UsageError
+from clew.errors import BadIndex, OptionError, UsageError, masked
 from clew.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def settings(given: Path | None, as_json: bool) -> None:
     found = settings_for(near, {})
     if as_json:
         values = {
-            key: {"value": payload.plain(value.value), "origin": value.origin}
+            key: {"value": payload.plain(_masked(value.value)), "origin": value.origin}
             for key, value in found.values.items()
         }
         config = str(found.config) if found.config is not None else None
@@ -210,10 +210,18 @@ def settings(given: Path | None, as_json: bool) -> None:
         return
     page = Page()
     for key, value in found.values.items():
-        shown = ", ".join(value.value) or "(none)" if isinstance(value.value, tuple) else str(value.value)
+        told = _masked(value.value)
+        shown = ", ".join(told) or "(none)" if isinstance(told, tuple) else str(told)
         origin = ("default", "dim") if value.origin == "default" else (line(value.origin), "green")
         page.add((f"{key:<22} ", "bold"), f"{line(shown):<16} ", origin)
     page.send()
+
+
+def _masked(value: Any) -> Any:
+    """Return a setting's value without the password that a URL in it holds."""
+    if isinstance(value, tuple):
+        return tuple(map(_masked, value))
+    return masked(value) if isinstance(value, str) else value
 
 
 def embedders(as_json: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clew.cli import payload
 from clew.cli.find import find_index
 from clew.cli.screen import Page, line, write_json
+from clew.errors import masked
 
 if TYPE_CHECKING:
     from clew.types import Cost, Costs, Saving
@@ -40,7 +41,7 @@ def llms(as_json: bool) -> None:
         return
     page = Page()
     for name, summary, _ in rows:
-        mark = f" (in force: {line(chosen)})" if marks[name] and name != NO_LLM else ""
+        mark = f" (in force: {line(masked(chosen))})" if marks[name] and name != NO_LLM else ""
         mark = " (in force)" if marks[name] and not mark else mark
         page.add((f"{line(name):<8} ", "bold"), line(summary), (mark, "green"))
     page.send()

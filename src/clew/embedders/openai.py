@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -128,6 +129,8 @@ def make(argument: str, options: EmbedOptions) -> Endpoint:
     url, model = None, argument
     if argument.startswith(ENDPOINT_SCHEMES):
         url, _, model = argument.partition("#")
+    if urlsplit(url or "").username or urlsplit(url or "").password:
+        raise OptionError(thing, "its URL holds a password", f"Leave it out, and set {KEY}")
     if not model:
         raise OptionError(thing, "it names no model", "Write openai:MODEL or https://HOST/v1#MODEL")
     require("openai", thing, "openai")

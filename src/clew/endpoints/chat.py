@@ -14,7 +14,7 @@ from clew.endpoints.facts import context_of, count_of
 from clew.endpoints.failure import NotReached, Refused, explain
 from clew.endpoints.manner import NEW_LIMIT, OLD_LIMIT, Manner
 from clew.endpoints.wire import body_of, finish_of, reply_of, text_of, usage_of
-from clew.errors import ProviderBusy, ProviderDown, ProviderError
+from clew.errors import ProviderBusy, ProviderDown, ProviderError, masked
 from clew.options import LlmOptions
 from clew.text.estimate import estimate_tokens
 from clew.types import ChatReply, ChatRequest, Usage
@@ -47,7 +47,7 @@ class ChatEndpoint:
     @property
     def thing(self) -> str:
         """The model and its place, for messages."""
-        at = self._access.url or "api.openai.com"
+        at = masked(self._access.url or "api.openai.com").rstrip("/")
         return self.name if self.name.startswith(at) else f"{self.name} at {at}"
 
     @cached_property

@@ -10,7 +10,7 @@ import os
 
 from clew.endpoints.access import OPENAI_URL, access_to
 from clew.endpoints.chat import ChatEndpoint
-from clew.errors import OptionError
+from clew.errors import OptionError, masked
 from clew.options import LlmOptions
 from clew.registry import ENDPOINT_SCHEMES, require
 
@@ -29,5 +29,5 @@ def make(argument: str, options: LlmOptions) -> ChatEndpoint:
         url = os.environ.get(OPENAI_URL) or None
     access = access_to(url, thing)
     if access.url is not None:
-        name = f"{access.url.rstrip('/')}#{model}"
+        name = f"{masked(access.url.rstrip('/'))}#{model}"
     return ChatEndpoint(name, model, access, options)

@@ -43,7 +43,11 @@ def read(
     packed = pack(offers, room - writer.count(values["history"]), writer.count, writer.options)
     messages = prompt.fill(context=packed.text, **values)
     related = nodes_around(retrieval.hits, engine, named, writer.options.related)
-    return (yield from writer.write(question, mode, messages, packed, engine, retrieval, related))
+    return (
+        yield from writer.write(
+            question, mode, messages, packed, engine, retrieval, related, language=asked.language
+        )
+    )
 
 
 def readable(asked: Question, relevance: Relevance, retrieval: Retrieval, engine: Engine) -> bool:
@@ -90,4 +94,8 @@ def reduce(
     values["history"] = writer.told(int(room * writer.options.history_share))
     packed = pack_points(points, items, room - writer.count(values["history"]), writer.count)
     messages = prompt.fill(context=packed.text, **values)
-    return (yield from writer.write(question, mode, messages, packed, engine, retrieval, related))
+    return (
+        yield from writer.write(
+            question, mode, messages, packed, engine, retrieval, related, language=asked.language
+        )
+    )

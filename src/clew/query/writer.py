@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clew.options import AnswerOptions
@@ -15,6 +15,7 @@ from clew.query.compose import NOTHING, Composed, finish
 from clew.query.context import Packed
 from clew.query.model import Engine, Retrieval
 from clew.query.question import Relevance
+from clew.query.spoken import Stream, in_language
 from clew.query.support import Supporter
 from clew.streams import Turn
 from clew.text.language import language_name
@@ -83,6 +84,9 @@ class Writer:
     ) -> ChatRequest:
         return ChatRequest(tuple(messages), self.reply_tokens(caller), 0.0, schema)
 
+    def _answer(self, messages: Sequence[ChatMessage], heed: str = "") -> Stream:
+        return self.caller.stream(self.request(_heeding(messages, heed)), stage="answer")
+
     def write(
         self,
         question: str,
@@ -93,12 +97,15 @@ class Writer:
         retrieval: Retrieval,
         related: Sequence[Node],
         *,
+        language: str,
         notes: Sequence[str] = (),
     ) -> Generator[str, None, Answer]:
-        """Ask for the answer itself: yield it as it comes, and return it checked."""
+        """Ask for the answer itself, in a language: yield it as it comes, and return it checked."""
         begin = time.perf_counter()
         checking = Checking(packed.items, Supporter(engine), strict=self.options.strict)
-        stream = self.caller.stream(self.request(messages), stage="answer")
+        stream = in_language(
+            language, self._answer(messages), lambda heed: self._answer(messages, heed), self.notes
+        )
         while True:
             try:
                 piece = next(stream)
@@ -138,6 +145,13 @@ class Writer:
             removed_citations=checking.removed,
             left_out=checking.left_out,
         )
+
+
+def _heeding(messages: Sequence[ChatMessage], heed: str) -> list[ChatMessage]:
+    """Return messages whose last one ends with what is to be heeded."""
+    if not heed:
+        return list(messages)
+    return [*messages[:-1], replace(messages[-1], text=f"{messages[-1].text}\n\n{heed}")]
 
 
 def _conversation(parts: Sequence[str]) -> str:

@@ -275,7 +275,7 @@ def test_a_small_window_is_not_filled_with_the_reply_that_was_wrong() -> None:
     request = ask("x" * 2000, schema=SCHEMA, max_tokens=400)
     assert made.structured(request, stage="s") == json.loads(GOOD)
     second = model.requests[1]
-    assert [one.role for one in second.messages] == ["user", "user"]
+    assert [one.role for one in second.messages] == ["user", "assistant", "user"]
     assert sum(model.count(one.text) for one in second.messages) + 400 < 1024
 
 

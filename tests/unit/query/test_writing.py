@@ -13,6 +13,7 @@ from small_vault import NOTES, build
 
 from clew import AnswerOptions, Index
 from clew.errors import ProviderError
+from clew.query.spoken import other_language
 from clew.testing.chat import ScriptedChatModel
 from clew.types import Answer, ChatRequest
 
@@ -175,6 +176,66 @@ def test_the_answer_is_asked_for_in_the_language_of_the_question(
     model = ScriptedChatModel(reply())
     asked(vault, model, question)
     assert f"Write in {language}." in prompt_of(model.requests[-1])
+
+
+UKRAINIAN = "Що піднімає тісто і з чого воно?"
+IN_ENGLISH = "The dough is raised by wild yeast which lives in flour, water and the air of a kitchen [1]."
+IN_UKRAINIAN = "Тісто піднімають дикі дріжджі, які живуть у борошні, воді та повітрі кухні [1]."
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_answer_in_another_language_is_asked_for_once_more(vault: Path, mode: str) -> None:
+    good = reply()
+
+    def script(request: ChatRequest) -> str:
+        if request.schema is not None:
+            return good(request)
+        return (
+            IN_UKRAINIAN
+            if request.messages[-1].text.endswith("in Ukrainian, not in English.")
+            else IN_ENGLISH
+        )
+
+    model = ScriptedChatModel(script)
+    answer = asked(vault, model, UKRAINIAN, mode=mode)
+    assert answer.text.startswith("Тісто піднімають дикі дріжджі")
+    assert "raised" not in answer.text
+    assert [message.role for message in model.requests[-1].messages] == ["system", "user"]
+    assert not any("language" in note or "English" in note for note in answer.trace.notes)
+
+
+def test_one_that_stays_in_another_language_is_given_and_noted(vault: Path) -> None:
+    model = ScriptedChatModel([IN_ENGLISH, IN_ENGLISH])
+    with Index.open(vault, llm=model) as index:
+        stream = index.ask(UKRAINIAN, "local", stream=True)
+        assert "".join(stream) == stream.answer.text
+        assert stream.answer.text.startswith("The dough is raised")
+        assert (
+            "The model answered in English, also when asked again for Ukrainian." in stream.answer.trace.notes
+        )
+        again = index.ask(UKRAINIAN, "local")  # kept: both of them
+    assert again.text == stream.answer.text
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said", "found"),
+    [
+        ("uk", IN_ENGLISH, "en"),
+        ("en", IN_UKRAINIAN, "uk"),
+        ("en", IN_ENGLISH, ""),
+        ("uk", "Tomasz Okoye, Skerry Point [1].", ""),  # names alone
+        (
+            "uk",
+            "Закваска состоит из муки, воды и диких дрожжей, что поднимают тесто в тепле.",
+            "",
+        ),  # near
+        ("und", IN_ENGLISH, ""),
+        ("de", "12345 67890 " * 20, ""),
+    ],
+)
+def test_languages_are_told_apart_where_that_is_certain(wanted: str, said: str, found: str) -> None:
+    assert other_language(wanted, said) == found
 
 
 def test_a_note_that_gives_orders_is_data(tmp_path: Path) -> None:
