@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from clew.query.defining import titled, topics, unit_defines
 from clew.query.model import Engine
-from clew.query.question import Closeness, Question
+from clew.query.question import Closeness, Question, hit_terms
 from clew.text.display import link_share, plain
 from clew.text.units import Unit, units
 from clew.types import MARKDOWN_TYPES, Hit
@@ -24,8 +25,12 @@ LENGTHY = 280  # characters; a longer sentence holds the question's words by cha
 # A block that a generator fills in when the notes are published has nothing to show here.
 DIRECTIVE = re.compile(r"^\s*\{\{[#%].*\}\}\s*$", re.MULTILINE)
 # What a sentence is worth: the share of the question's weight in it; in its title and headings (which
-# say what its "it" is); its meaning; its passage's rank; and being the first under its heading.
-WORDS, CONTEXT, MEANING, RANK, LEAD = 1.0, 0.4, 1.0, 0.4, 0.3
+# say what its "it" is); its meaning; its passage's rank; being the first under its heading; and the form of a
+# definition of what the question asks about.
+WORDS, CONTEXT, MEANING, RANK, LEAD, DEFINES = 1.0, 0.4, 1.0, 0.4, 0.3, 0.6
+# Without vectors, a passage that has none of the words by which the question names what the notes define may
+# well be about something else ("handle", in a question on how backlinks are handled).
+ELSEWHERE = 0.7
 # A sentence with less of the question's words than this, and less close in meaning, answers nothing.
 LEAST_WORDS, LEAST_NEAR = 0.25, 0.35
 
@@ -33,7 +38,8 @@ LEAST_WORDS, LEAST_NEAR = 0.25, 0.35
 @dataclass(slots=True)
 class Candidate:
     """A unit of hit number ``hit``: what is shown, the question's words in it (places), its terms, the
-    question's share in the title and headings above it, its closeness, and its value."""
+    question's share in the title and headings above it, whether it defines what is asked about (0 to 1), its
+    closeness, and its value."""
 
     hit: int
     unit: Unit
@@ -42,6 +48,7 @@ class Candidate:
     terms: frozenset[str]
     context: float
     links: float
+    defines: float
     value: float = 0.0
     near: float = 0.0
     answers: bool = False
@@ -50,11 +57,13 @@ class Candidate:
 def candidates(asked: Question, hits: Sequence[Hit], engine: Engine) -> list[Candidate]:
     """Return the units of the hits that a reader could be shown, each text once."""
     found: list[Candidate] = []
+    about, worth = topics(asked, hits, engine)
     seen: set[str] = set()
     for place, hit in enumerate(hits):
         language = hit.document.language
         above = engine.lexicon.terms("\n".join([hit.document.title, *hit.chunk.heading_path]), language)
         context = asked.covered(above)
+        heads = [run for run in about if titled(hit, run, asked, engine)]
         for unit in units(hit.chunk.text, markdown=hit.document.media_type in MARKDOWN_TYPES):
             text = _shown(hit.chunk.text, unit)
             if not text or text in seen:
@@ -64,7 +73,15 @@ def candidates(asked: Question, hits: Sequence[Hit], engine: Engine) -> list[Can
             words = asked.covered(terms)
             share = asked.share(set(context) - set(words))
             links = link_share(hit.chunk.text[unit.start : unit.end], text) if unit.kind != "code" else 0.0
-            found.append(Candidate(place, unit, text, words, terms, share, links))
+            defines = 0.0
+            if words and about:
+                runs = heads or about
+                told = (
+                    unit_defines(hit.chunk.text, unit, run, asked, engine, leads=run in heads) for run in runs
+                )
+                defines = worth * max(told)
+            heads = []
+            found.append(Candidate(place, unit, text, words, terms, share, links, defines))
     return found
 
 
@@ -102,8 +119,10 @@ def score(
         return
     best = max((hit.score for hit in hits), default=0.0)
     first: dict[int, int] = {}
+    apart = _apart(asked, hits, {candidate.hit for candidate in pool}, engine)
     for candidate in pool:
         hit = hits[candidate.hit]
+        here = 1.0 if candidate.hit not in apart else ELSEWHERE
         rank = hit.score / best if best > 0 else 1.0 / (1 + candidate.hit)
         rank = 0.5 * min(max(rank, 0.0), 1.0) + 0.5 / (1 + candidate.hit)
         leads = first.setdefault(candidate.hit, candidate.unit.start) == candidate.unit.start
@@ -112,7 +131,8 @@ def score(
             + CONTEXT * candidate.context
             + RANK * rank
             + LEAD * leads * candidate.context
-        ) * _form(candidate)
+            + DEFINES * candidate.defines
+        ) * (_form(candidate) * here)
         candidate.answers = asked.share(candidate.words) >= LEAST_WORDS or (
             leads and candidate.context >= 0.5
         )
@@ -127,6 +147,15 @@ def score(
         candidate.near = max(value, 0.0)
         candidate.answers |= candidate.near >= LEAST_NEAR
         candidate.value += MEANING * candidate.near * _form(candidate)
+
+
+def _apart(asked: Question, hits: Sequence[Hit], places: Iterable[int], engine: Engine) -> set[int]:
+    """Return the places of the hits that have none of the words by which a question without a vector names
+    what the notes define."""
+    if asked.vector is not None or not asked.names:
+        return set()
+    forms = frozenset().union(*(word.forms for name in asked.names for word in name))
+    return {at for at in places if forms.isdisjoint(hit_terms(hits[at], engine))}
 
 
 def _form(candidate: Candidate) -> float:

@@ -12,12 +12,15 @@ from clew.query.model import Engine, Retrieval
 from clew.query.question import Closeness, Question, Relevance, judge, read_question
 from clew.types import Answer, Citation, Hit, Node, Sentence, Trace
 
+WORTH_DEFINING = 0.45  # the same of a sentence that defines one of the things that are named
 HITS = 10  # passages that are read; later ones seldom hold the answer and cost a fifth of a millisecond each
 NEW = 0.6  # weight of question words that no chosen sentence has
 SAME = 0.6  # weight of the overlap with a chosen sentence
 SAME_AT_ALL = 0.75  # overlap above which a sentence says nothing new
 # A sentence worth less than this share of the best one is padding.
 WORTH = 0.6
+# Beside a sentence that defines the one thing that is asked about: others of as much worth, or that do too.
+WORTH_BESIDE = 0.85
 NOTHING = "The notes hold nothing on this."
 NO_SENTENCE = "Passages match, but none has a sentence that answers; `search` shows them."
 FULL = 3  # sentences; a shorter answer goes on with what follows its best one
@@ -132,7 +135,12 @@ def _choose(pool: list[Candidate], asked: Question, most: int) -> list[Candidate
             value = candidate.value + NEW * asked.share(set(candidate.words) - covered) - SAME * overlap
             if best is None or value > best_value:
                 best, best_value = candidate, value
-        if best is None or (chosen and best_value < WORTH * top):
+        if best is None:
+            break
+        worth = WORTH_BESIDE if chosen and chosen[0].defines >= 1.0 > best.defines else WORTH
+        if 0.0 < best.defines < 1.0:
+            worth = WORTH_DEFINING
+        if chosen and best_value < worth * top:
             break
         chosen.append(best)
         covered.update(best.words)

@@ -72,7 +72,7 @@ class Question:
     """A question as its distinct words and the nodes that it names and the notes define, in order.
 
     ``background`` tells whether everyday words of its language are known; ``vector`` is None without an
-    embedder that knows it.
+    embedder that knows it; ``names`` are the words by which it names those nodes.
     """
 
     text: str
@@ -81,6 +81,7 @@ class Question:
     words: tuple[Word, ...]
     named: tuple[int, ...]
     vector: Floats | None
+    names: tuple[tuple[Word, ...], ...] = ()
 
     def covered(self, terms: Iterable[str]) -> list[int]:
         """Return the places of the words that occur among these index terms."""
@@ -144,7 +145,10 @@ def read_question(question: str, engine: Engine) -> Question:
         weight = rarity * (floor + (1 - floor) * share)
         words.append(Word(name, frozenset(weights), rarity, weight, known, salient, telling, start, end))
     kept = tuple(_without_noise(words))
-    return Question(question, language, background, kept, _defined(names, engine), vector)
+    named = _defined(names, engine)
+    bearing = [name for name in names if not set(named).isdisjoint(name.nodes)]
+    spelt = tuple(tuple(w for w in kept if n.start < w.end and w.start < n.end) for n in bearing)
+    return Question(question, language, background, kept, named, vector, tuple(filter(None, spelt)))
 
 
 def language_of(question: str, engine: Engine) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Generator
 
 from clew.options import AnswerOptions
 from clew.query.around import nodes_around
-from clew.query.compose import compose, finish
+from clew.query.compose import HITS, compose, finish
+from clew.query.defining import with_definitions
 from clew.query.model import Engine, Mode
 from clew.query.read import read
 from clew.query.writer import Writer
@@ -22,7 +23,7 @@ class Basic:
     summary = "Hybrid search alone: words and vectors"
 
     def answer(self, question: str, engine: Engine, options: AnswerOptions) -> Answer:
-        retrieval = engine.search(question, PASSAGES, "basic")
+        retrieval = with_definitions(question, engine.search(question, PASSAGES, "basic"), engine, HITS)
         composed = compose(question, retrieval.hits, engine, options)
         related = nodes_around(retrieval.hits, engine, (), options.related) if composed.sentences else []
         return finish(question, self.name, composed, retrieval, related)

@@ -6,7 +6,8 @@ from collections.abc import Generator
 
 from clew.options import AnswerOptions
 from clew.query.around import nodes_around
-from clew.query.compose import compose, finish
+from clew.query.compose import HITS, compose, finish
+from clew.query.defining import with_definitions
 from clew.query.model import Engine, Mode
 from clew.query.read import read
 from clew.query.writer import Writer
@@ -22,7 +23,7 @@ class Local:
     summary = "A walk over the graph from what the question names"
 
     def answer(self, question: str, engine: Engine, options: AnswerOptions) -> Answer:
-        retrieval = engine.search(question, PASSAGES, "local")
+        retrieval = with_definitions(question, engine.search(question, PASSAGES, "local"), engine, HITS)
         composed = compose(question, retrieval.hits, engine, options)
         if not composed.sentences:
             return finish(question, self.name, composed, retrieval, [])
