@@ -14,9 +14,10 @@ from clew.errors import BadIndex, IndexFileError, IndexTooNew, IndexTooOld, NoIn
 from clew.options import FOLDER
 from clew.ports import Cache, Reader, Store
 from clew.stores.duckdb_files import NAME, Cursors, attach
-from clew.stores.duckdb_read import AGAIN, DuckReader, Stamp, file_stamp, first_line
+from clew.stores.duckdb_read import DuckReader, Stamp, file_stamp
 from clew.stores.duckdb_write import publish
 from clew.stores.places import MADE_KEY, META_KEY, Places
+from clew.stores.queries import AGAIN, first_line
 from clew.stores.rebuild import rebuild_command
 from clew.stores.schema import FORMAT, META, SCHEMA_VERSION
 from clew.types import Artifact, Imprint

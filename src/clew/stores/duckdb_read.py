@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +16,7 @@ from clew.errors import BadIndex
 from clew.stores.duckdb_files import Cursors
 from clew.stores.kept import KeptThemes
 from clew.stores.places import META_KEY, Places
+from clew.stores.queries import AGAIN, Queries
 from clew.stores.schema import TABLES
 from clew.stores.strings import escape, unescape
 from clew.text.tokens import normal_name
@@ -38,7 +38,6 @@ Row = TypeVar("Row")
 Stamp = tuple[int, int, int, int]
 
 PARTS_AT_ONCE = 16  # parts of an array (1 MB each) held twice while it loads
-AGAIN = "Index again: clew index FOLDER --rebuild"
 
 # A join with a list of numbers lets DuckDB skip row groups, and a text is the cheapest way to hand a long
 # list over: 10 of 100,000 chunks take 4 ms, where literals take 8, and a list as a parameter up to 14.
@@ -68,7 +67,9 @@ class DuckReader:
         self._counts: dict[str, int] = {}
         self._parts: dict[str, tuple[str, str, int, int]] | None = None
         self._places = Places(meta.get(META_KEY) or (), path)
-        self._themes = KeptThemes(self._rows, self._columns)
+        queries = Queries(path, cursors)
+        self._rows = queries.rows
+        self._themes = KeptThemes(queries.rows, queries.columns)
 
     @property
     def sources(self) -> tuple[Origin, ...]:
@@ -321,25 +322,6 @@ class DuckReader:
         except KeyError as error:
             raise IndexError(f"there is no {position} {error.args[0]} in {self.path}") from None
 
-    def _rows(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
-        rows: list[tuple[Any, ...]] = self._run(query, values, "fetchall")
-        return rows
-
-    def _columns(self, query: str) -> dict[str, NDArray[Any]]:
-        """Return the columns of a query whose values are numbers, none of them NULL."""
-        columns: dict[str, NDArray[Any]] = self._run(query, (), "fetchnumpy")
-        return columns
-
-    def _run(self, query: str, values: Iterable[Any], fetch: str) -> Any:
-        try:
-            return getattr(self._cursors.get().execute(query, list(values)), fetch)()
-        except duckdb.ConnectionException as error:
-            raise BadIndex(str(self.path), "it was closed", "Open it again") from error
-        except duckdb.OutOfMemoryException as error:
-            raise MemoryError(first_line(error)) from error
-        except (duckdb.Error, UnicodeDecodeError) as error:
-            raise BadIndex(str(self.path), f"it is damaged ({first_line(error)})", AGAIN) from error
-
 
 def _listed(numbers: Iterable[int]) -> str | None:
     """Return numbers as ``_LISTED`` takes them; None for no number (no text stands for an empty list)."""
@@ -350,11 +332,6 @@ def file_stamp(path: Path) -> Stamp:
     """Return what tells one published file from another."""
     found = path.stat()
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error's text; DuckDB's go on for many."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def _ends_with(document: Document, path: str) -> bool:
