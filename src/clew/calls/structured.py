@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clew.calls.thoughts import without_thoughts
-from clew.prompts.shape import within
+from clew.prompts.shape import halved, within
 from clew.registry import require
 from clew.types import ChatMessage, ChatReply, ChatRequest
 
@@ -64,7 +64,8 @@ def read_json(text: str, schema: Mapping[str, Any]) -> Reading:
 def ask_again(
     request: ChatRequest, reply: ChatReply, faults: tuple[str, ...], *, shown: bool = True
 ) -> ChatRequest:
-    """Return the request that tells the model what is wrong with its reply, and shows it that."""
+    """Return the request that tells the model what is wrong with its reply, and shows it that. Of a reply
+    that was cut half as much is asked."""
     told = "\n".join(f"- {fault}" for fault in faults[:FAULTS_TOLD])
     cut = " It was cut at its greatest length: be shorter." if reply.finish == "length" else ""
     text = (
@@ -74,7 +75,8 @@ def ask_again(
     # Chat formats of some models take no two messages of the user in a row.
     said = reply.text[:SHOWN_CHARS] if shown and reply.text else "…"
     messages = (*request.messages, ChatMessage("assistant", said), ChatMessage("user", text))
-    return ChatRequest(messages, request.max_tokens, request.temperature, request.schema)
+    schema = halved(request.schema) if reply.finish == "length" else request.schema
+    return ChatRequest(messages, request.max_tokens, request.temperature, schema)
 
 
 def _judge(value: Any, schema: Mapping[str, Any], *, repaired: bool) -> Reading:

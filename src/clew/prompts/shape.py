@@ -12,6 +12,7 @@ from typing import Any
 
 Schema = Mapping[str, Any]
 BOUNDS = ("maxItems", "maxLength")  # what not every server takes
+SHORTEST = 40  # characters of a text that says something
 WHOLE: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number"}
 
@@ -47,6 +48,23 @@ def unbounded(schema: Any) -> Any:
     out = {key: unbounded(value) for key, value in schema.items() if key not in (*BOUNDS, "properties")}
     if "properties" in schema:  # one may be called as a bound is
         out["properties"] = {name: unbounded(one) for name, one in schema["properties"].items()}
+    return out
+
+
+def halved(schema: Any) -> Any:
+    """Return a schema with half as many items and half as long texts, for a reply that its tokens didn't
+    hold."""
+    if isinstance(schema, list):
+        return [halved(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    out = {key: halved(value) for key, value in schema.items() if key != "properties"}
+    if "maxItems" in schema:
+        out["maxItems"] = max(schema["maxItems"] // 2, 1)
+    if "maxLength" in schema:
+        out["maxLength"] = max(schema["maxLength"] // 2, min(schema["maxLength"], SHORTEST))
+    if "properties" in schema:
+        out["properties"] = {name: halved(one) for name, one in schema["properties"].items()}
     return out
 
 

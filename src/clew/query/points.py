@@ -21,8 +21,8 @@ FOR_POINT = 80  # tokens of a reply
 POINT, QUESTION = 400, 200  # characters of a point and of a question, in a reply
 ANSWER = 600
 FOLLOW_UPS = 3  # each costs one search
-# Characters of English in a token, rather few; and tokens of what is around a text in JSON.
-CHARS_PER_TOKEN, AROUND = 3, 14
+# Characters in a token, rather few: numbers and marks have one each. And tokens around a text in JSON.
+CHARS_PER_TOKEN, AROUND = 2, 14
 
 
 def mapped(tokens: int) -> Schema:

@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from clew.calls.caller import ModelCaller
 from clew.calls.structured import read_json
 from clew.endpoints.wire import is_strict
 from clew.ingest import asking, type_nodes, written
-from clew.prompts.shape import BOUNDS, listed, string, structure, unbounded, within
+from clew.prompts.shape import BOUNDS, halved, listed, string, structure, unbounded, within
 from clew.query import points
+from clew.testing.chat import ScriptedChatModel
+from clew.types import ChatMessage, ChatRequest
 
 TOKENS = (1, 64, 160, 512, 800, 4096)
 FORMS: list[Any] = [points.RATED, *(type_nodes.types(names) for names in (1, 24, 40))]
@@ -55,6 +58,29 @@ def test_what_is_too_long_is_cut_where_no_server_holds_a_model_to_it() -> None:
     assert reading.value == {"names": ["abcde", "ij"]}
     assert not reading.faults
     assert not reading.repaired
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_half_a_form_lets_through_half_as_much_of_the_same(form: Any) -> None:
+    less = halved(form)
+    assert unbounded(less) == unbounded(form)
+    assert fits(longest_within(less), form)
+    if len(json.dumps(longest_within(form))) > 400:
+        assert len(json.dumps(longest_within(less))) < 0.7 * len(json.dumps(longest_within(form)))
+
+
+def longest_within(form: Any) -> Any:
+    return within(longest(form), form)
+
+
+def test_of_a_reply_that_was_cut_half_as_much_is_asked() -> None:
+    form = points.mapped(160)
+    runaway = '{"points": [{"text": "' + "[1][2]" * 200
+    good = '{"points": [{"text": "It feeds the soil [1].", "rating": 8}]}'
+    model = ScriptedChatModel([runaway, good])
+    request = ChatRequest((ChatMessage("user", "Go."),), 160, schema=form)
+    assert ModelCaller(model).structured(request, stage="map") == json.loads(good)
+    assert [one.schema for one in model.requests] == [form, halved(form)]
 
 
 def test_names_of_properties_are_no_bounds() -> None:
