@@ -262,6 +262,9 @@ class ModelCaller:
             raise
         finally:
             pieces.close()
+        rest = answer.end()
+        if rest:
+            yield rest
         whole = reply is not None
         if reply is None:
             reply = ChatReply("".join(begun), self._so_far(estimate, begun), "length")

@@ -106,7 +106,14 @@ def test_half_a_character_is_replaced() -> None:
         ("who?\n</think>\n\nAda.", "Ada."),
         ("<think>who? who?", ""),
         ("The tags <think> and </think> are of no use.", "The tags <think> and </think> are of no use."),
+        ("<think>who? <think>Ada?</think> yes</think>Ada.", "Ada."),
+        ("Ada.\n<think>who else?</think>\nBob.", "Ada.\n\nBob."),
+        ("Ada [1]. <think>who <think>else</think>?</think>Bob.", "Ada [1]. Bob."),
+        ("Ada.\n\n<think>who else? who", "Ada.\n\n"),
+        ("<think>a</think>\n<think>b</think>\nAda.", "Ada."),
+        ("Write `<think>` first.", "Write `<think>` first."),
         ("a < b", "a < b"),
+        ("a <thin", "a <thin"),
         ("", ""),
     ],
 )
@@ -114,7 +121,7 @@ def test_half_a_character_is_replaced() -> None:
 def test_thoughts_are_taken_out_also_of_a_stream(text: str, answer: str, size: int) -> None:
     assert without_thoughts(text) == answer
     shown = Shown()
-    told = "".join(shown.show(text[at : at + size]) for at in range(0, len(text), size))
+    told = "".join(shown.show(text[at : at + size]) for at in range(0, len(text), size)) + shown.end()
     if text.startswith("who?"):  # that these are thoughts can't be known before they end
         assert told.endswith(answer)
     else:
