@@ -62,6 +62,12 @@ def stream(
             chosen, why = route(question, remembering)
             why = f"{first} {why}"
             answer, made = None, make_mode(chosen)
+    elif mode == "auto" and chosen == "global" and writer is None:
+        answer = made.answer(question, remembering, options)
+        other = route(question, remembering) if not answer.text else (chosen, why)
+        if other[0] != chosen:  # it was merely worded like one on the whole
+            (chosen, why), answer = other, None
+            made = make_mode(chosen)
     if answer is None and writer is not None and isinstance(made, Writing):
         answer = yield from made.write(question, remembering, options, writer)
     else:

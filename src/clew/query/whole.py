@@ -33,6 +33,7 @@ MEANT_SURELY, MEANT = 0.72, 0.45
 # Share of terms in common (Jaccard) with a known question for the whole. "What are notes?" has 0.6, so that
 # it also counts as one; "What is a theme?" has a third.
 LIKE_WHOLE = 0.34
+SEVERAL = 2
 
 
 def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, lenient: bool = False) -> bool:
@@ -68,11 +69,15 @@ def asks_for_whole(asked: Question, engine: Engine, closeness: Closeness, *, len
 
 
 def _worded(asked: Question) -> bool:
-    """Tell whether the question's words are those of a question for the whole, and none tells more."""
-    if like_whole(asked.text, asked.language) < LIKE_WHOLE:
-        return False
+    """Tell whether the question's words are those of a question for the whole, and none tells more: it is
+    like a known one, or names nothing and has several of their words ("sum up my files")."""
     vocabulary = whole_vocabulary(asked.language)
-    return all(not word.salient or not word.forms.isdisjoint(vocabulary) for word in asked.words)
+    salient = [word for word in asked.words if word.salient]
+    if any(word.forms.isdisjoint(vocabulary) for word in salient):
+        return False
+    if like_whole(asked.text, asked.language) >= LIKE_WHOLE:
+        return True
+    return len(salient) >= SEVERAL and not asked.named
 
 
 def _meant(asked: Question, engine: Engine, closeness: Closeness) -> float:

@@ -5,14 +5,14 @@ from small_vault import build
 
 from clew.types import Filter
 
-# Each language: notes (title, text), what is asked, and the sentence that says what it is. Other notes use the
-# word more often, earlier and shorter.
+# Each language: notes (title, text), what is asked, and the sentence that says what it is. Other notes use
+# the word more often, earlier and shorter.
 LANGUAGES = {
     "en": (
         {
             "Harbour": "# Harbour\n\nA trait matters. Which trait is it? Each trait counts.\n",
-            "Shared behaviour with traits": "# Shared behaviour with traits\n\nIn short: a _trait_ names what "
-            "several types can do.\n",
+            "Shared behaviour with traits": "# Shared behaviour with traits\n\nIn short: a _trait_ names "
+            "what several types can do.\n",
             "Types": "# Types\n\nTypes with a trait, without a trait, with any trait at all.\n",
         },
         "What is a trait?",

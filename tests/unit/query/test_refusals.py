@@ -126,6 +126,40 @@ def test_a_question_about_everything_gets_the_themes(vault, language, question, 
     assert " — " in answer.text
 
 
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("en", "Sum up what all this is about"),
+        ("en", "The gist of my whole vault?"),
+        ("uk", "Які теми трапляються в моїх записах?"),
+        ("uk", "Підсумуй мої файли"),
+        ("de", "Fasse meine Sammlung zusammen"),
+        ("zh", "概括这些文件的内容"),
+        ("ja", "私のファイルの要点は何ですか？"),
+        ("ar", "لخص محتوى هذا المجلد"),
+    ],
+)
+def test_so_does_one_in_other_words(vault, language, question):
+    answer = vault(language).ask(question)
+    assert answer.mode == "global"
+    assert " — " in answer.text
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("en", "What is in the boathouse?"),
+        ("en", "What did Anna Velt collect here?"),
+        ("uk", "Що є в Одесі?"),
+        ("de", "Was steht im Bootshaus?"),
+        ("zh", "船屋里有什么内容？"),
+        ("ar", "ماذا يوجد في بيت القوارب؟"),
+    ],
+)
+def test_but_not_one_that_names_a_part(vault, language, question):
+    assert vault(language).ask(question).mode != "global"
+
+
 def test_a_common_word_is_asked_about_itself(tmp_path):
     notes = {f"n{n}.md": f"# Note {n}\n\nA trait tells what a type {n} can do. Abc{n}.\n" for n in range(40)}
     with build(tmp_path, notes, "none") as index:
