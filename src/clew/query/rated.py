@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from clew.errors import BudgetSpent, ProviderError
 from clew.prompts import fence
-from clew.query.context import Offer, reports
+from clew.query.context import OVERHEAD, Offer, reports
 from clew.query.model import Engine
 from clew.query.points import RATED, rating
 from clew.query.writer import Writer
 from clew.types import ChatRequest, Community, Report
 
 KEEP = 4  # a report rated this or higher is relevant; one whose rating can't be had counts as such
-COUNTED = 200  # reports whose tokens are counted; more are estimated from these
+COUNTED = 200  # reports, and passages, whose tokens are counted; more are estimated from these
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +96,42 @@ def _request(question: str, report: Report, writer: Writer) -> ChatRequest:
     return writer.request(prompt.fill(report=fence(text), question=question), caller, RATED)
 
 
-def static_tokens(engine: Engine, count: Writer) -> tuple[int, int]:
-    """Return the number of reports of the deepest communities, and the tokens that a search over all of them
-    would read."""
-    rows = engine.reader.communities()
+@dataclass(frozen=True, slots=True)
+class Static:
+    """What map-reduce without ratings would read, in tokens of prompts: over the reports of all deepest
+    communities (``leaves`` of them), over those of the roots, and over all text of the notes."""
+
+    leaves: int
+    deepest: int
+    roots: int
+    text: int
+
+
+def static_tokens(engine: Engine, writer: Writer, room: int, around: int) -> Static:
+    """Return what static searches take on the terms of the one that was made: ``room`` tokens of context in a
+    prompt, and ``around`` tokens of each prompt around them."""
+    reader = engine.reader
+    rows = reader.communities()
     parents = {row.parent for row in rows}
     leaves = [row for row in rows if row.community not in parents]
-    step = max(len(leaves) // COUNTED, 1)
-    sample: Sequence[Community] = leaves[::step]
-    found = engine.reader.reports([row.community for row in sample])
-    tokens = sum(count.count(offer.text) for offer in full(found, engine))
-    return len(leaves), round(tokens * len(leaves) / max(len(sample), 1))
+    roots = [row for row in rows if row.level == 0]
+
+    def prompts(tokens: int) -> int:
+        return tokens + around * -(-tokens // max(room, 1))
+
+    def read(some: Sequence[Community]) -> int:
+        found = reader.reports([row.community for row in _sample(some)])
+        tokens = sum(writer.count(offer.text) + OVERHEAD for offer in full(found, engine))
+        return prompts(round(tokens * len(some) / max(len(_sample(some)), 1)))
+
+    chunks = range(reader.count("chunks"))
+    texts = [writer.count(chunk.text) + OVERHEAD for chunk in reader.chunks(_sample(chunks))]
+    whole = round(sum(texts) * len(chunks) / max(len(texts), 1))
+    return Static(len(leaves), read(leaves), read(roots), prompts(whole))
+
+
+def _sample(some: Sequence[Any]) -> Sequence[Any]:
+    return some[:: max(len(some) // COUNTED, 1)]
 
 
 def full(found: Sequence[Report], engine: Engine) -> list[Offer]:

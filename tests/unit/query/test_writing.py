@@ -301,10 +301,21 @@ def test_global_prunes_below_irrelevant_reports(vault: Path) -> None:
     assert counts["reports_kept"] == 1
     assert counts["reports_considered"] <= counts["reports_total"]
     assert counts["reports_tokens"] > 0
-    assert counts["reports_tokens_static"] > 0
+    assert 0 < counts["reports_tokens_roots"] <= counts["reports_tokens_static"]
+    assert counts["text_tokens"] > 0
     mapped = [r for r in model.requests if r.schema and "points" in r.schema["properties"]]
     assert len(mapped) == 1
     assert "Keel" not in mapped[0].messages[-1].text
+
+
+def test_a_static_search_is_counted_on_the_terms_of_the_one_that_was_made(vault: Path) -> None:
+    """Where all reports are relevant, those of the deepest level are read: that is the static search."""
+    model = ScriptedChatModel(reply())
+    counts = asked(vault, model, mode="global").trace.counts
+    read = [r for r in model.requests if r.schema and "points" in r.schema["properties"]]
+    taken = sum(model.count(message.text) for request in read for message in request.messages)
+    assert counts["reports_kept"] > 1
+    assert abs(counts["reports_tokens_static"] - taken) <= 0.1 * taken
 
 
 def test_global_asks_the_rating_model_for_ratings(vault: Path) -> None:

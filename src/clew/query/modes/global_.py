@@ -32,6 +32,7 @@ READ = 14  # passages whose sentences may tell a theme
 WHOLE = "The themes of highest rating answer a question that picks no part of the notes"
 PART = "The themes that the best passages share answer it"
 STATIC = "global: all reports of the deepest level"
+TEXT = "global: all text of the notes"
 NO_REPORTS = "The index has no reports, because its notes hold nothing to group."
 
 
@@ -85,16 +86,20 @@ class Global:
         begin = time.perf_counter()
         rated = select_rated(question, engine, writer)
         asked = read_question(question, engine)
-        points, items, read = _map(question, language_for(asked.language), rated, engine, writer)
-        leaves, static = static_tokens(engine, writer)
+        language = language_for(asked.language)
+        points, items, read = _map(question, language, rated, engine, writer)
+        static = static_tokens(engine, writer, *_prompt_room(question, language, writer))
         used = rated.tokens + read
-        writer.caller.saved(STATIC, used=used, instead=static)
+        writer.caller.saved(STATIC, used=used, instead=static.deepest)
+        writer.caller.saved(TEXT, used=used, instead=static.text)
         writer.counts.update(
             reports_considered=rated.considered,
             reports_total=rated.total,
             reports_kept=len(rated.kept),
             reports_tokens=used,
-            reports_tokens_static=static,
+            reports_tokens_static=static.deepest,
+            reports_tokens_roots=static.roots,
+            text_tokens=static.text,
             points=len(points),
         )
         if not points:
@@ -111,11 +116,20 @@ class Global:
         took = {"reports": 1000 * (time.perf_counter() - begin)}
         reason = (
             f"{rated.considered} of {rated.total} reports were rated, {len(rated.kept)} were relevant; "
-            f"{used:,} tokens were read, where all {leaves:,} reports of the deepest level have {static:,}"
+            f"{used:,} tokens were read, where all {static.leaves:,} reports of the deepest level take "
+            f"{static.deepest:,}, and the notes {static.text:,}"
         )
         found = Retrieval((), (), False, reason, {}, took)
         related = member_nodes([Scored(one, 0) for one, _ in rated.kept], engine, options.related)
         return (yield from reduce(question, self.name, points, items, asked, engine, found, related, writer))
+
+
+def _prompt_room(question: str, language: str, writer: Writer) -> tuple[int, int]:
+    """Return how many tokens of reports a map call holds, and how many stand around them."""
+    prompt = writer.prompt("map")
+    values = {"question": question, "language": language, "most": str(points_of(writer.reply_tokens()))}
+    around = sum(writer.count(message.text) for message in prompt.fill(context="", **values))
+    return writer.room(prompt, values), around
 
 
 def _map(
