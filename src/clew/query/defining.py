@@ -26,6 +26,7 @@ from clew.types import Hit, Ints, Step
 
 MOST = 3  # passages that are added
 READ = 48  # passages whose beginnings are compared, those with the shortest names first: some milliseconds
+FURNITURE = 2000  # definitions by passages with the words; more headings of such passages single nothing out
 # Of what the question's weightiest word weighs; less is no part of what is asked about.
 LEAST = 0.25
 SET_APART, BEGINS = 1.0, 0.5  # how much it tells that a sentence sets the name apart, or begins with it
@@ -114,6 +115,8 @@ def _defining(asked: Question, hits: Sequence[Hit], engine: Engine) -> list[tupl
     if not words:
         return []
     held = np.flatnonzero(_holding(words, chunk, engine) & open_to).tolist()
+    if len(held) > FURNITURE:
+        return []
     return _telling(words, [(int(node[row]), int(chunk[row])) for row in held], asked, engine)
 
 
