@@ -91,7 +91,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             notes = Path(folder) / "notes"
             copy_vault(notes)
-            for file in sorted(notes.rglob("*.md"))[given.documents or None :]:
+            for file in sorted(notes.rglob("*.md"))[given.documents :] if given.documents else ():
                 file.unlink()
             results["runs"][name] = measure(notes, options, llm)
         keys = ("requests", "valid", "mended", "asked again", "cut", "prompt tokens", "reply tokens")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -81,7 +82,12 @@ def reply(request: ChatRequest) -> str:
     if "points" in request.schema["properties"]:
         return json.dumps({"points": [{"text": "They say so [1].", "rating": 8}]})
     words = {word for word in normal_words(question) if len(word) > 3} - {"what", "notes"}
-    return json.dumps({"rating": 8 if words & set(normal_words(notes)) else 1})
+    reports = re.split(r"^\[(\d+)\] ", notes, flags=re.MULTILINE)[1:]
+    rated = [
+        {"number": int(number), "rating": 8 if words & set(normal_words(report)) else 1}
+        for number, report in zip(reports[::2], reports[1::2], strict=True)
+    ]
+    return json.dumps({"ratings": rated})
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def answering(body: dict[str, Any]) -> str:
         return json.dumps({"answer": "Tomasz Okoye repaired it [1].", "rating": 8, "follow_ups": []})
     if "points" in asked:
         return json.dumps({"points": [{"text": "Tomasz Okoye repaired it [1].", "rating": 8}]})
-    return json.dumps({"rating": 7})
+    return json.dumps({"ratings": [{"number": number, "rating": 7} for number in range(1, 9)]})
 
 
 def ask(vault: Path, server: FaultServer, *more: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.prompts import fence
-from clew.prompts.shape import Schema, listed, string, structure
+from clew.prompts.shape import WHOLE, Schema, listed, string, structure
 from clew.query.bracketed import Cited, Splitter
 from clew.query.context import Count, Packed
 from clew.query.sources import Item
@@ -15,7 +15,6 @@ from clew.query.sources import Item
 HIGHEST = 10
 CHARS = 1200  # of a point; a longer one is a model that doesn't end
 RATING: Schema = {"type": "integer", "minimum": 0, "maximum": HIGHEST}
-RATED = structure(rating=RATING)
 POINTS = 6  # of a map call
 FOR_POINT = 80  # tokens of a reply
 POINT, QUESTION = 400, 200  # characters of a point and of a question, in a reply
@@ -23,6 +22,11 @@ ANSWER = 600
 FOLLOW_UPS = 3  # each costs one search
 # Characters in a token, rather few: numbers and marks have one each. And tokens around a text in JSON.
 CHARS_PER_TOKEN, AROUND = 2, 14
+
+
+def rated(reports: int) -> Schema:
+    """Return the form of the ratings of so many reports."""
+    return structure(ratings=listed(structure(number=WHOLE, rating=RATING), reports))
 
 
 def mapped(tokens: int) -> Schema:

@@ -6,19 +6,22 @@ model, and descending only where that helps, is Microsoft's "dynamic community s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from clew.errors import BudgetSpent, ProviderError
 from clew.prompts import fence
 from clew.query.context import OVERHEAD, Offer, reports
 from clew.query.model import Engine
-from clew.query.points import RATED, rating
+from clew.query.points import rated, rating
 from clew.query.writer import Writer
 from clew.types import ChatRequest, Community, Report
 
 KEEP = 4  # a report rated this or higher is relevant; one whose rating can't be had counts as such
+BATCH = 8  # reports that one call rates: with more, small models lose count
+FOR_RATING = 18  # tokens of a reply for each
 COUNTED = 200  # reports, and passages, whose tokens are counted; more are estimated from these
 
 
@@ -43,7 +46,7 @@ def select_rated(question: str, engine: Engine, writer: Writer) -> Rated:
     while rows and considered < most:
         found = reader.reports([row.community for row in rows])
         found = sorted(found, key=lambda report: (-report.rating, report.community))[: most - considered]
-        values, used = _rate(question, found, engine, writer)
+        values, used = _rate(question, found, writer)
         considered += len(found)
         tokens += used
         relevant = {report.community: (report, value) for report, value in values if value >= KEEP}
@@ -58,42 +61,62 @@ def select_rated(question: str, engine: Engine, writer: Writer) -> Rated:
     return Rated(tuple(order), considered, reader.count("reports"), tokens)
 
 
-def _rate(
-    question: str, found: Sequence[Report], engine: Engine, writer: Writer
-) -> tuple[list[tuple[Report, float]], int]:
+def _rate(question: str, found: Sequence[Report], writer: Writer) -> tuple[list[tuple[Report, float]], int]:
     """Return reports with their ratings, in their order, and the prompts' tokens. Raises BudgetSpent, and
     ProviderError if no call succeeds."""
-    requests = [_request(question, report, writer) for report in found]
+    batches = list(_batches(question, found, writer))
+    requests = [_request(question, texts, writer) for texts in batches]
+    starts = list(accumulate(map(len, batches), initial=0))
     values: dict[int, float] = {}
     failed: list[ProviderError] = []
+    unrated = 0
     for place, value in writer.rating.structured_all(requests, stage="rate"):
         if isinstance(value, BudgetSpent):
             raise value
         if isinstance(value, ProviderError):
             failed.append(value)
-            values[place] = KEEP
-        else:
-            values[place] = rating(value["rating"])
+            unrated += len(batches[place])
+            continue
+        for one in value["ratings"]:
+            if 1 <= one["number"] <= len(batches[place]):
+                values.setdefault(starts[place] + one["number"] - 1, rating(one["rating"]))
     if failed and len(failed) == len(requests):
         raise failed[0]
     if failed:
         writer.notes.append(
-            f"{len(failed)} of {len(requests)} reports couldn't be rated, and were read: {failed[0]}"
+            f"{unrated} of {len(found)} reports couldn't be rated, and were read: {failed[0]}"
         )
     count = writer.rating.model.count
     tokens = sum(count(message.text) for request in requests for message in request.messages)
     return [(report, values.get(place, KEEP)) for place, report in enumerate(found)], tokens
 
 
-def _request(question: str, report: Report, writer: Writer) -> ChatRequest:
-    """Ask for a report's rating: by its title and as much of its summary as fits."""
-    prompt = writer.prompt("rate")
-    caller = writer.rating
-    room = writer.room(prompt, {"question": question}, caller)
-    text = f"{report.title}\n{' '.join(report.summary.split())}"
-    while caller.model.count(fence(text)) > room and len(text) > 40:
-        text = text[: len(text) * 3 // 4]
-    return writer.request(prompt.fill(report=fence(text), question=question), caller, RATED)
+def _batches(question: str, found: Sequence[Report], writer: Writer) -> Iterator[list[str]]:
+    """Yield the texts of reports as calls show them: a title and as much of a summary as fits, a few
+    together, since each call has a prompt around them."""
+    count = writer.rating.model.count
+    room = writer.room(writer.prompt("rate"), {"question": question}, writer.rating)
+    most = max(min(BATCH, writer.reply_tokens(writer.rating) // FOR_RATING), 1)
+    part: list[str] = []
+    for report in found:
+        text = f"{report.title}\n{' '.join(report.summary.split())}"
+        while count(_shown([text])) > room and len(text) > 40:
+            text = text[: len(text) * 3 // 4]
+        if part and (len(part) == most or count(_shown([*part, text])) > room):
+            yield part
+            part = []
+        part.append(text)
+    if part:
+        yield part
+
+
+def _shown(texts: Sequence[str]) -> str:
+    return fence("\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1)))
+
+
+def _request(question: str, texts: Sequence[str], writer: Writer) -> ChatRequest:
+    messages = writer.prompt("rate").fill(reports=_shown(texts), question=question)
+    return writer.request(messages, writer.rating, rated(len(texts)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ VALUES = {
     "most": "3",
     "passage": prompts.fence(f"Instruments\n\n{NOTE}"),
     "question": "Хто полагодив {{context}} мареограф? {0}",
-    "report": prompts.fence(f"Instruments\n{NOTE}"),
+    "reports": prompts.fence(f"[1] Instruments\n{NOTE}"),
     "statements": prompts.fence(f"[1] {NOTE}"),
     "types": "person, place",
 }
-DATA = {"context", "entities", "history", "passage", "report", "statements"}
+DATA = {"context", "entities", "history", "passage", "reports", "statements"}
 
 
 def rendered(name: str) -> str:

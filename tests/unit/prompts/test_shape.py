@@ -16,7 +16,7 @@ from clew.testing.chat import ScriptedChatModel
 from clew.types import ChatMessage, ChatRequest
 
 TOKENS = (1, 64, 160, 512, 800, 4096)
-FORMS: list[Any] = [points.RATED, *(type_nodes.types(names) for names in (1, 24, 40))]
+FORMS: list[Any] = [points.rated(8), *(type_nodes.types(names) for names in (1, 24, 40))]
 for made in (asking.extraction, written.form, points.mapped, points.followed):
     FORMS += [made(tokens) for tokens in TOKENS]
 

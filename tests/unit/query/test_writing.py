@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,17 @@ def reply(text: str = SAID) -> Callable[[ChatRequest], str]:
         if "follow_ups" in keys:
             follow = [{"question": "What do earthworms eat?", "rating": 8}]
             return json.dumps({"answer": "Compost feeds the soil [1].", "rating": 7, "follow_ups": follow})
-        return json.dumps({"rating": 8})
+        return ratings(request, lambda report: 8)
 
     return script
+
+
+def ratings(request: ChatRequest, rate: Callable[[str], int]) -> str:
+    """Answer a request for ratings, each from the report's text."""
+    shown = request.messages[-1].text.rpartition("\n>>>")[0]
+    reports = re.split(r"^\[(\d+)\] ", shown, flags=re.MULTILINE)[1:]
+    pairs = zip(reports[::2], reports[1::2], strict=True)
+    return json.dumps({"ratings": [{"number": int(n), "rating": rate(text)} for n, text in pairs]})
 
 
 @pytest.fixture(scope="module")
@@ -287,12 +296,8 @@ def test_servers_can_await(vault: Path) -> None:
 
 def test_global_prunes_below_irrelevant_reports(vault: Path) -> None:
     def script(request: ChatRequest) -> str:
-        if (
-            request.schema
-            and "rating" in request.schema["properties"]
-            and "answer" not in request.schema["properties"]
-        ):
-            return json.dumps({"rating": 9 if "Compost" in prompt_of(request) else 0})
+        if request.schema and "ratings" in request.schema["properties"]:
+            return ratings(request, lambda report: 9 if "Compost" in report else 0)
         return reply()(request)
 
     model = ScriptedChatModel(script)
@@ -306,6 +311,19 @@ def test_global_prunes_below_irrelevant_reports(vault: Path) -> None:
     mapped = [r for r in model.requests if r.schema and "points" in r.schema["properties"]]
     assert len(mapped) == 1
     assert "Keel" not in mapped[0].messages[-1].text
+
+
+def test_several_reports_share_a_call_and_one_that_gets_no_rating_is_read(vault: Path) -> None:
+    def script(request: ChatRequest) -> str:
+        if request.schema and "ratings" in request.schema["properties"]:
+            return json.dumps({"ratings": [{"number": 1, "rating": 0}, {"number": 99, "rating": 9}]})
+        return reply()(request)
+
+    model = ScriptedChatModel(script)
+    counts = asked(vault, model, mode="global").trace.counts
+    rated = [r for r in model.requests if r.schema and "ratings" in r.schema["properties"]]
+    assert 1 <= len(rated) < counts["reports_considered"]
+    assert counts["reports_kept"] == counts["reports_considered"] - len(rated)
 
 
 def test_a_static_search_is_counted_on_the_terms_of_the_one_that_was_made(vault: Path) -> None:
@@ -329,8 +347,8 @@ def test_global_asks_the_rating_model_for_ratings(vault: Path) -> None:
         writer = Writer(ModelCaller(main), ModelCaller(rating), AnswerOptions())
         drain(Global().write(QUESTION, index.engine, AnswerOptions(), writer))
     assert rating.requests
-    assert all(r.schema and set(r.schema["properties"]) == {"rating"} for r in rating.requests)
-    assert not any(r.schema and set(r.schema["properties"]) == {"rating"} for r in main.requests)
+    assert all(r.schema and set(r.schema["properties"]) == {"ratings"} for r in rating.requests)
+    assert not any(r.schema and set(r.schema["properties"]) == {"ratings"} for r in main.requests)
 
 
 def test_drift_follows_the_best_first_and_ends(vault: Path) -> None:
