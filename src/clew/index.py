@@ -629,8 +629,9 @@ class Index:
         from clew.query.match import find_me
 
         space = self.engine.space
-        since, _ = window(Filter(since=recent, now=now))
-        _, until = window(Filter(until=older, now=now))
+        flags = ("--recent", "--older")
+        since, _ = window(Filter(since=recent, now=now), flags)
+        _, until = window(Filter(until=older, now=now), flags)
         scope = scope_of(space, where)
         allowed = None if scope is None else scope.nodes
         mine = find_me(space, me) if me.strip() else ()

@@ -82,15 +82,16 @@ def _filter(chosen: Mapping[str, Any]) -> Filter | None:
     )
 
 
-def tell_filter(index: Index, where: Filter | None) -> dict[str, Any] | None:
-    """Say how many notes lack a time only, and that none passes; return what JSON tells of the filter."""
+def tell_filter(index: Index, where: Filter | None, *, edges: bool = False) -> dict[str, Any] | None:
+    """Say how many notes lack a time only, and that none passes; return what JSON tells of the filter.
+    ``edges``: what is looked for are edges, so that one between two people may pass where no note does."""
     if where is None:
         return None
     passing = index.passing(where)
     if passing.undated:
         notes = "note has" if passing.undated == 1 else "notes have"
         say(f"clew: {passing.undated:,} {notes} no date and {_is_left(passing.undated)} out.", "yellow")
-    if not passing.documents:
+    if not passing.documents and not (edges and where.edges):
         say(f"clew: none of the {passing.every:,} notes passes the filter.", "yellow")
     return {
         "kinds": list(where.kinds),

@@ -25,7 +25,7 @@ def related(
             found = index.related(name, k, where=where)
         else:
             around = index.neighbourhood(name, hops, k, where=where)
-        told = tell_filter(index, where)
+        told = tell_filter(index, where, edges=True)
     if as_json:
         shown = payload.neighbourhood(around) if hops else {"related": list(map(payload.related, found))}
         write_json("related", {"name": name, **shown, "filter": told})
@@ -40,7 +40,7 @@ def path(
 ) -> None:
     with opened(given) as index:
         found = index.paths(a, b, k, max_steps, where=where)
-        told = tell_filter(index, where)
+        told = tell_filter(index, where, edges=True)
     if as_json:
         write_json("path", {**payload.connection(found), "filter": told})
         return
@@ -58,7 +58,7 @@ def match(
     me = settings_for(find_index(given), flags).who_options().me
     with opened(given) as index:
         found = index.match(pattern, limit, me=me, where=where)
-        told = tell_filter(index, where)
+        told = tell_filter(index, where, edges=True)
     if as_json:
         write_json("match", {**payload.matches(found), "filter": told})
         return

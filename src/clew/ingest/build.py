@@ -20,7 +20,7 @@ from clew.errors import IndexFileError
 from clew.ingest.analyse import analyse, dependence
 from clew.ingest.assemble import assemble
 from clew.ingest.changes import count_changes
-from clew.ingest.communities import partition
+from clew.ingest.communities import nothing_binds, partition
 from clew.ingest.consult import Model, consult
 from clew.ingest.embed import dense_text, embed_chunks, language_note
 from clew.ingest.gather import gather
@@ -155,6 +155,7 @@ def build(
     clock.stage("communities")
     communities = partition(corpus, graph, options.community)
     reports = summarise(corpus, graph, communities, cache)
+    told = [*told, *nothing_binds(graph, options.community)]
     clock.stage("publish")
     meta = _meta(corpus, options, analysis)
     artifact = replace(assemble(corpus, graph, communities, reports, *terms, meta), sources=places)

@@ -91,6 +91,20 @@ def label(
     return join_nearest(table, np.where(together, found, graph.n_nodes + hubs), together, rounds=1)
 
 
+def nothing_binds(graph: Graph, options: CommunityOptions) -> list[str]:
+    """Return what to tell a person where what was chosen to make communities isn't in the notes."""
+    kinds = set(graph.edge_kind)
+    made = {"explicit": kinds.intersection(EXPLICIT), "tags": kinds.intersection(("tagged_with",))}
+    told = []
+    if not made.get(options.over, kinds):
+        what = "tags" if options.over == "tags" else "links, replies, authors, follows or saves"
+        option = f"--community-over {options.over}"
+        told.append(f"The notes have no {what}, so {option} finds one theme. Use all, or entities.")
+    if options.method == "shared-tags" and "tagged_with" not in kinds:
+        told.append("The notes have no tags, so --community-method shared-tags groups them by hubs alone.")
+    return told
+
+
 def own_tags(graph: Graph) -> tuple[Ints, Ints]:
     """Return the pairs of documents and tags, without the tags above others of the same document."""
     rows = np.flatnonzero([kind == "tagged_with" for kind in graph.edge_kind])

@@ -204,16 +204,18 @@ class _Parser:
         if repeat is not None:
             low, high = int(repeat[1]), int(repeat[2] or repeat[1])
             if not 1 <= low <= high <= MOST_REPEATS:
-                place = begin + repeat.start()
-                reason = f"{repeat[0].strip()} isn't a number of edges"
-                self._fail(
-                    place, begin + repeat.end(), reason, f"Write {{n}} or {{n,m}}, 1 to {MOST_REPEATS}"
-                )
+                self._no_number(begin + repeat.start(), repeat[0].rstrip())
             body = body[: repeat.start()]
+        elif "{" in body:
+            self._no_number(begin + body.index("{"), body[body.index("{") :].rstrip())
         direction: Direction = "either"
         if bool(found["left"]) != bool(found["right"]):
             direction = "in" if found["left"] else "out"
         return EdgePattern(self._kinds(body, begin), direction, low, high)
+
+    def _no_number(self, place: int, given: str) -> NoReturn:
+        remedy = f"Write {{n}} or {{n,m}}, 1 to {MOST_REPEATS}"
+        self._fail(place, place + len(given), f"{given} isn't a number of edges", remedy)
 
     def _no_edge(self, start: int) -> NoReturn:
         found = _WORD.match(self.text, start)

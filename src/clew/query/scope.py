@@ -234,14 +234,15 @@ def count_by(codes: NDArray[Any], kinds: Sequence[str]) -> dict[str, int]:
     return {kind: count for kind, count in zip(kinds, counts, strict=True) if count}
 
 
-def window(where: Filter) -> tuple[int | None, int | None]:
-    """Return the first and the last second of a filter's time. Raises OptionError for what isn't a time."""
+def window(where: Filter, flags: tuple[str, str] = ("--since", "--until")) -> tuple[int | None, int | None]:
+    """Return the first and the last second of a filter's time. Raises OptionError, by the names that the two
+    ends have, for what isn't a time."""
     now = where.now if isinstance(where.now, int) else int(time.time())
     if isinstance(where.now, str):
         now = _moment("CLEW_NOW", where.now, now, 0) or now
     first, last = (
         _moment(flag, value, now, end)
-        for flag, value, end in (("--since", where.since, 0), ("--until", where.until, 1))
+        for flag, value, end in ((flags[0], where.since, 0), (flags[1], where.until, 1))
     )
     if first is not None and last is not None and last < first:
         reason = f"{where.until!r} is before --since {where.since}"

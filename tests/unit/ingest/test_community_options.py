@@ -115,3 +115,22 @@ def test_an_unknown_choice_is_refused(vault: Path) -> None:
         build(vault, over="links")
     with pytest.raises(OptionError, match=r"--community-method.*shared-tags"):
         build(vault, method="louvain")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"over": "tags"}, "no tags, so --community-over tags"),
+        ({"over": "explicit"}, "no links, replies, authors, follows or saves"),
+        ({"method": "shared-tags"}, "groups them by hubs alone"),
+        ({"over": "entities"}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_is_not_in_the_notes_to_group_them_by_is_said(tmp_path, options, told):
+    for name in "abc":
+        (tmp_path / f"{name}.md").write_text("Saw the Blue Heron by the Old Lantern.\n", encoding="utf-8")
+    with build(tmp_path, **options) as index:
+        said = [note for note in index.result.notes if "--community" in note]
+    assert len(said) == bool(told)
+    assert told in "".join(said)

@@ -243,3 +243,12 @@ def test_a_name_that_nothing_bears_is_pointed_at(index):
 
 def test_one_node_is_a_pattern(index):
     assert "Soil" in {row.nodes[0].name for row in index.match("note", 100).rows}
+
+
+@pytest.mark.parametrize("wrong", ["{,3}", "{a}", "{}", "{1", "{3,1}", "{0}", "{1,2,3}", "{-1}"])
+def test_a_wrong_number_of_edges_is_pointed_at(wrong):
+    with pytest.raises(PatternError) as caught:
+        parse(f"note -references{wrong}-> note", ("note",), ("references",))
+    said = str(caught.value)
+    assert "number of edges" in said or "isn't closed" in said
+    assert "^" in said
