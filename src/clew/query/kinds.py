@@ -12,7 +12,8 @@ Without an embedder that knows the question's language, how it is worded takes t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
@@ -28,7 +29,7 @@ from clew.query.question import language_of, question_words
 from clew.query.when import spans_in
 from clew.query.worded import Wording
 from clew.text.language import UNKNOWN
-from clew.text.tokens import normal_words, spans
+from clew.text.tokens import normal_name, normal_words, spans
 from clew.text.wording import is_everyday
 from clew.types import Floats
 
@@ -38,6 +39,7 @@ KINDS = ("direct", "entity", "relational", "structural", "temporal", "global")
 RIDGE = 1.0
 CUES = 0.3  # weight of the counted cues beside a vector of length 1
 AHEAD = {"vectors": 0.1, "words": 0.15}  # wording tells less: it has to be clearer
+SIGNS = re.compile(r"#([^\w\s#,;.:!?()\[\]\"'“”„«»？。，、：；！]+)")
 LEAST_WORDS = 2  # beside the names: "keel and rudder" asks nothing about how they are connected
 MOST_NAMES = 3  # that are told apart
 
@@ -109,21 +111,33 @@ def mask(question: str, engine: Engine, *, loosely: bool = False) -> tuple[str, 
     space = engine.space
     certain = (space.defined > 0) | space.of_kind("person")
     stated = certain | space.of_kind("tag") if loosely else certain
+    listed = [
+        (places[named.start][0], places[named.end - 1][1], named.nodes, named.end - named.start == 1)
+        for named in engine.lexicon.names(question)
+    ]
     out, at, found = "", 0, dict[tuple[int, ...], Name]()
-    for named in engine.lexicon.names(question):
-        start, end = places[named.start][0], places[named.end - 1][1]
+    for start, end, nodes, single in sorted([*listed, *_signs(question, engine)]):
         tag = question[start - 1 : start] == "#"
         surface = question[start:end]
-        usual = named.end - named.start == 1 and is_everyday(normal_words(surface), [language])[0]
-        if not tag and (usual or not stated[list(named.nodes)].any()):
+        usual = single and not tag and is_everyday(normal_words(surface), [language])[0]
+        if not tag and (usual or not stated[list(nodes)].any()):
             continue
-        sure = tag or bool(certain[list(named.nodes)].any())
-        known = found.setdefault(named.nodes, Name(surface, named.nodes, tag, sure))
+        sure = tag or bool(certain[list(nodes)].any())
+        known = found.setdefault(nodes, Name(surface, nodes, tag, sure))
         others = [name for name in found.values() if not name.tag]
         letter = "T" if tag else "XYZ"[min(others.index(known) if known in others else 0, MOST_NAMES - 1)]
         out += question[at:start] + letter
         at = end
     return out + question[at:], tuple(found.values())
+
+
+def _signs(question: str, engine: Engine) -> Iterator[tuple[int, int, tuple[int, ...], bool]]:
+    """Yield the tags of signs alone (``#🌊``), which have no words to be found by."""
+    for match in SIGNS.finditer(question):
+        nodes = engine.reader.find_nodes(normal_name(match[1]))
+        tags = tuple(node.node for node in nodes if node.kind == "tag")
+        if tags:
+            yield match.start(1), match.end(1), tags, True
 
 
 def judge_kind(question: str, engine: Engine, wanted: str = "") -> Judged:

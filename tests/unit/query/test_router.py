@@ -171,6 +171,19 @@ def test_a_tag_that_is_a_common_word_takes_no_question_over(tmp_path):
     assert "Ada is tagged people. [1]" in answer.text
 
 
+@pytest.mark.parametrize(
+    "question", ["which notes are tagged #🌊?", "Welche Notizen haben das Tag #🌊?", "哪些笔记带有#🌊标签？"]
+)
+def test_a_tag_without_letters_is_a_tag(tmp_path, question):
+    (tmp_path / "notes").mkdir()
+    for key, text in {"A.md": "# Ada\n\nShe swims. #🌊", "B.md": "# Bo\n\nHe rows. #🐙"}.items():
+        (tmp_path / "notes" / key).write_text(text + "\n", encoding="utf-8")
+    options = IndexOptions(embed=EmbedOptions(embedder="none"))
+    with Index.build([tmp_path / "notes"], tmp_path / "index.duckdb", options=options) as index:
+        answer = index.ask(question)
+    assert (answer.mode, [one.text for one in answer.sentences]) == ("structural", ["Ada is tagged 🌊."])
+
+
 def test_relational_questions_need_two_names(dated):
     engine = Remembering(dated.engine)
     one = kinds.judge_kind("How are Stoic Letters connected?", engine)
