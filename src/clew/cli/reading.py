@@ -97,7 +97,11 @@ def ask(
     with opened(given, llm=llm) as index:
         index.prepare(question)
         pieces = index.ask(question, mode, options=options, where=where, me=me, now=now, stream=True)
-        found = answering.show(pieces)
+        try:
+            found = answering.show(pieces)
+        except KeyboardInterrupt:
+            say(f"clew: stopped before the answer was whole. Ask again, or {answering.WITHOUT}.", "yellow")
+            raise
         tell_filter(index, where)
     send_page(render.below_answer, found, explain)
 
