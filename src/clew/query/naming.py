@@ -36,6 +36,10 @@ def find(space: Space, name: str) -> list[Node]:
 
     Raises NotFound with the nearest names.
     """
+    if not name.strip():
+        raise NotFound(
+            "the name", "it is empty", "Write a title, an alias, a path, an entity, a tag or a person"
+        )
     kind, rest = split_kind(name)
     if kind:
         found = [node for node in _bearing(space, rest) if node.kind == kind]

@@ -122,3 +122,9 @@ def test_a_name_of_several_nodes_says_which_was_taken(index):
 def test_the_same_name_twice_needs_no_path(index):
     found = index.paths("Soil", "soil")
     assert (found.same, found.paths) == (True, ())
+
+
+@pytest.mark.parametrize("name", ["", "  ", "\t"])
+def test_an_empty_name_is_said_to_be_empty(index, name):
+    with pytest.raises(NotFound, match="empty"):
+        index.paths(name, "Soil")
