@@ -13,7 +13,7 @@ from clew.ingest.chunk import cut
 from clew.options import IndexOptions
 from clew.ports import Extractor, Tokenizer
 from clew.text.decode import Decoded, NotText, decode
-from clew.text.language import detect
+from clew.text.language import detect_all
 from clew.text.markdown import parse_markdown
 from clew.text.plain import parse_opaque, parse_plain, parse_post
 from clew.text.tokens import tokenize
@@ -76,10 +76,11 @@ class Work:
         read = [key for key in parsed if items[key][1].media_type != "event"]
         starts = dict.fromkeys(parsed, np.zeros(0, dtype=np.int32))
         starts.update(zip(read, self._places.starts([parsed[key][1].text for key in read]), strict=True))
+        languages = self._languages({key: document for key, (_, document) in parsed.items()})
         for key, (decoded, document) in parsed.items():
             digest, raw = items[key]
             try:
-                done[key] = self._finish(digest, raw, decoded, document, starts[key])
+                done[key] = self._finish(digest, raw, decoded, document, starts[key], languages[key])
             except MemoryError:
                 raise
             except Exception as error:  # as above
@@ -98,7 +99,13 @@ class Work:
         return decoded, document
 
     def _finish(
-        self, digest: str, raw: RawDocument, decoded: Decoded, document: ParsedDocument, starts: Ints
+        self,
+        digest: str,
+        raw: RawDocument,
+        decoded: Decoded,
+        document: ParsedDocument,
+        starts: Ints,
+        language: str,
     ) -> Analysis:
         opaque, short = raw.media_type == "event", raw.media_type in PASSAGES
         spans = () if opaque else cut(document, starts, self._options.chunk, self._window, short)
@@ -111,7 +118,7 @@ class Work:
         analysis = Analysis(
             content_hash=digest,
             encoding=decoded.encoding,
-            language=self._language(data, document),
+            language=language,
             title=document.title,
             metadata=document.metadata,
             size=len(raw.data),
@@ -127,18 +134,24 @@ class Work:
         )
         return analysis if decoded.chars is None else _to_source(analysis, decoded)
 
-    def _language(self, data: bytes, document: ParsedDocument) -> str:
+    def _languages(self, documents: Mapping[str, ParsedDocument]) -> dict[str, str]:
         if self._options.language != "auto":
-            return self._options.language
-        sample: list[str] = []
-        size = 0
-        for start, end in document.prose:
-            piece = data[start : min(end, start + 4 * LANGUAGE_CHARS)].decode("utf-8", "ignore")
-            sample.append(piece)
-            size += len(piece)
-            if size >= LANGUAGE_CHARS:
-                break
-        return detect(" ".join(sample))
+            return dict.fromkeys(documents, self._options.language)
+        return dict(zip(documents, detect_all(list(map(_sample, documents.values()))), strict=True))
+
+
+def _sample(document: ParsedDocument) -> str:
+    """Return the beginning of a document's prose, as much as its language is told by."""
+    data = document.text.encode("utf-8", "surrogatepass")
+    sample: list[str] = []
+    size = 0
+    for start, end in document.prose:
+        piece = data[start : min(end, start + 4 * LANGUAGE_CHARS)].decode("utf-8", "ignore")
+        sample.append(piece)
+        size += len(piece)
+        if size >= LANGUAGE_CHARS:
+            break
+    return " ".join(sample)
 
 
 def _front(data: bytes, document: ParsedDocument) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cache
 from threading import Lock, Thread
 from typing import Any
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 UNKNOWN = "und"
 SAMPLE = 300  # characters; a document costs 0.1 ms for each hundred, and more rarely changes the verdict
@@ -33,12 +38,70 @@ SCRIPTS = (
 SCRIPT_SHARE = 0.3  # of the letters; a Japanese text is half Han, a Chinese one may hold many Latin names
 KANA_SHARE = 0.05
 LETTER = regex.compile(r"\p{L}")
+SIDE_BY_SIDE = 12  # texts from which on reading them side by side is quicker
 _LOADING = Lock()
 
 
 def detect(text: str) -> str:
     """Return the ISO 639-1 code of a text's language, or "und" if there is too little to tell by."""
-    sample = text[:SAMPLE]
+    told = _by_script(text[:SAMPLE])
+    return told if told is not None else _code(*_identifier().classify(text[:SAMPLE]))
+
+
+def detect_all(texts: Sequence[str]) -> list[str]:
+    """Return what ``detect`` does of each text; of many the statistics take half the time."""
+    samples = [text[:SAMPLE] for text in texts]
+    found = list(map(_by_script, samples))
+    left = [at for at, code in enumerate(found) if code is None]
+    if len(left) < SIDE_BY_SIDE:
+        return [code if code is not None else detect(text) for code, text in zip(found, samples, strict=True)]
+    for at, verdict in zip(left, _classify([samples[at] for at in left]), strict=True):
+        found[at] = _code(*verdict)
+    return [code or UNKNOWN for code in found]
+
+
+def _classify(samples: Sequence[str]) -> list[tuple[str, float]]:
+    """Return the identifier's verdicts. Its automaton reads a byte at a time in Python; here it reads one of
+    each sample at a time. What it gives its scoring is the same, in the same order."""
+    identifier = _identifier()
+    data = [identifier._encode(sample) for sample in samples]
+    size = np.fromiter(map(len, data), dtype=np.int64, count=len(data))
+    order = np.argsort(-size, kind="stable")
+    letters = np.zeros((int(size.max(initial=0)), len(data)), dtype=np.uint8)
+    for column, at in enumerate(order.tolist()):
+        letters[: size[at], column] = np.frombuffer(data[at], dtype=np.uint8)
+    alive = np.searchsorted(-size[order], -np.arange(1, len(letters) + 1), side="right").tolist()
+    moves, base, features = _automaton()
+    state = np.zeros(len(data), dtype=np.int64)
+    seen = np.full(letters.shape, -1, dtype=np.int64)
+    for step, count in enumerate(alive):
+        state = moves[base[state[:count]] + letters[step, :count]]
+        seen[step, :count] = features[state]
+    verdicts: list[tuple[str, float]] = [("", 0.0)] * len(data)
+    scorer = copy(identifier)
+    for column, at in enumerate(order.tolist()):
+        visited = seen[:, column]
+        scorer.visits = Counter(visited[visited >= 0].tolist())
+        verdicts[at] = scorer.classify(samples[at])
+    return verdicts
+
+
+@cache
+def _automaton() -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the identifier's automaton as arrays: where each row and byte lead, where a state's row begins,
+    and each state's feature (-1: none)."""
+    identifier = _identifier()
+    moves = np.asarray(identifier.tk_nextmove, dtype=np.uint32)
+    base, features = (np.array(one, dtype=np.int64) for one in (identifier._rowbase, identifier.tk_output))
+    return moves, base, features
+
+
+def _code(code: str, probability: float) -> str:
+    return code if probability >= SURE else UNKNOWN
+
+
+def _by_script(sample: str) -> str | None:
+    """Return what a sample's letters tell of its language; None if statistics have to."""
     letters = len(sample) if sample.isascii() else len(LETTER.findall(sample))
     if not sample.isascii():
         for code, script in SCRIPTS:
@@ -47,8 +110,7 @@ def detect(text: str) -> str:
                 return code
     if letters < FEWEST:
         return UNKNOWN
-    code, probability = _identifier().classify(sample)
-    return str(code) if probability >= SURE else UNKNOWN
+    return None
 
 
 def preload() -> None:
@@ -70,7 +132,16 @@ def _identifier() -> Any:
 def _load() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    class Identifier(LanguageIdentifier):  # type: ignore[misc]
+        """Takes visited features that are known already."""
+
+        visits: Counter[int] | None = None
+
+        def _raw_score(self, text: bytes) -> Any:
+            visits = self.visits
+            return self._sparse_score(visits, self.nb_ptc) if visits else super()._raw_score(text)
+
+    return Identifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def language_name(code: str) -> str:
