@@ -271,7 +271,7 @@ def shipped(name: str) -> Floats | None:
 
 @cache
 def _worded() -> tuple[Wording, Model]:
-    """Return the regression on how all examples are worded. Making it takes 0.1 s, once a process."""
+    """Return the regression on how all examples are worded. Making it takes 0.3 s, once a process."""
     texts = [row.text for row in examples()]
     wording = Wording(texts)
     return wording, Model(examples(), wording.vectors(texts))
