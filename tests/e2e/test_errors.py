@@ -96,7 +96,7 @@ def test_usage(tmp_path: Path, arguments: tuple[str, ...], code: int, words: lis
     [
         (("ask", "--mode", "globl", "x"), ["globl", "global"]),
         (("search", "--mode", "drift", "x"), ["drift", "basic", "local"]),
-        (("show", "Tmasz Okyoe"), ["Tmasz Okyoe", "okoye"]),
+        (("show", "Tmasz Okyoe"), ["Tmasz Okyoe", "Tomasz Okoye"]),
         (("path", "Tomasz", "Nobody Atall"), ["Nobody Atall"]),
         (("search", "-k", "0", "x"), ["-k: 0 is out of range", "1 to 1000"]),
         (("communities", "--level", "99"), ["--level", "99"]),
