@@ -186,4 +186,5 @@ def test_full_disk_leaves_the_last_index(tmp_path: Path) -> None:
     )
     assert done.returncode == 5, done.stderr
     assert "Traceback" not in done.stderr
+    assert "Free some space" in done.stderr.replace("\n", " ")
     assert index.read_bytes() == before

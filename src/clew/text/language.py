@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import regex
 from numpy.typing import NDArray
+
+from clew.errors import PublishError
 
 UNKNOWN = "und"
 SAMPLE = 300  # characters; a document costs 0.1 ms for each hundred, and more rarely changes the verdict
@@ -43,7 +46,10 @@ _LOADING = Lock()
 
 
 def detect(text: str) -> str:
-    """Return the ISO 639-1 code of a text's language, or "und" if there is too little to tell by."""
+    """Return the ISO 639-1 code of a text's language, or "und" if there is too little to tell by.
+
+    Raises PublishError if there is no room to unpack the model: it takes some megabytes of the temporary folder.
+    """
     told = _by_script(text[:SAMPLE])
     return told if told is not None else _code(*_identifier().classify(text[:SAMPLE]))
 
@@ -141,7 +147,13 @@ def _load() -> Any:
             visits = self.visits
             return self._sparse_score(visits, self.nb_ptc) if visits else super()._raw_score(text)
 
-    return Identifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        return Identifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        folder = tempfile.gettempdir() if tempfile.tempdir else "the temporary folder"
+        reason = f"the model that tells languages can't be unpacked there ({error.strerror or error})"
+        remedy = "Free some space, or set TMPDIR to another folder. The index that was there is unchanged"
+        raise PublishError(folder, reason, remedy) from error
 
 
 def language_name(code: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.errors import PublishError
 from clew.text import language as language_module
 from clew.text.language import detect, detect_all
 
@@ -51,3 +54,16 @@ def test_the_verdict_on_each_of_many_is_to_the_bit_what_it_is_alone() -> None:
     samples = [TOLD[language][begin:] for language in LANGUAGES for begin in range(20)]
     samples += ["", "A", "ÀÉ", "\ud800 lone", "123", "SHOUTED TEXT IS READ IN SMALL LETTERS"]
     assert language_module._classify(samples) == list(map(language_module._identifier().classify, samples))
+
+
+def test_a_model_that_cannot_be_unpacked_is_no_notes_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    language_module._load.cache_clear()
+    try:
+        with pytest.raises(PublishError, match=r"No space left on device.*set TMPDIR"):
+            language_module._load()
+    finally:
+        language_module._load.cache_clear()
