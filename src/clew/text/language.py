@@ -48,7 +48,7 @@ _LOADING = Lock()
 def detect(text: str) -> str:
     """Return the ISO 639-1 code of a text's language, or "und" if there is too little to tell by.
 
-    Raises PublishError if there is no room to unpack the model: it takes some megabytes of the temporary folder.
+    Raises PublishError if there is no room to unpack the model, some megabytes in the temporary folder.
     """
     told = _by_script(text[:SAMPLE])
     return told if told is not None else _code(*_identifier().classify(text[:SAMPLE]))
